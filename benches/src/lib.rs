@@ -1,0 +1,1 @@
+//! Workloads, measuring, statistics, and the slotwork command.

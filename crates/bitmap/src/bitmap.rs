@@ -1,0 +1,187 @@
+//! `bitmap`: a fill word and a done word per lane; one submitter.
+//!
+//! The idea is that of the third version of the QEMU threaded workqueue (Xiao Guangrong, 2018): a
+//! slot's state is two bits, each flipped by one side only. Equal bits: the slot is the client's.
+//! Different bits: it is the worker's.
+//!
+//! ```text
+//!               client flips fill                worker flips done
+//!   fill 0 ─┐  ─────────────────▶  fill 1 ─┐  ─────────────────▶  fill 1 ─┐
+//!   done 0 ─┘  free                done 0 ─┘  submitted           done 1 ─┘  free again
+//!
+//!   lane:  │ fill (own line, written by the client) │ done (own line, written by the worker) │
+//! ```
+//!
+//! Each word has one writer, so a flip is a plain store, and nobody ever retries: every operation
+//! is wait-free. What a client holds and what a worker has claimed, only they themselves know. A
+//! worker hands out all that one look at the fill word found before it looks again, so that no slot is
+//! overtaken for ever, as it was when each look began at bit 0.
+
+use slotwork::{
+    Atomic, CachePadded, Claims, ClientError, Design, Destination, Guarantees, LaneId, NoneFree, One, Order, Platform,
+    Progress, RequestQueue, Shape, Site, SlotId, Slots, Submitters,
+};
+
+slotwork::sites! {
+    /// Every atomic access of the design.
+    pub SITES in "bitmap";
+    FILL_STORE: Store(Release), pairs [FILL_LOAD], "publishes the payload of the slot whose bit it flips";
+    FILL_LOAD: Load(Acquire), pairs [FILL_STORE], "sees the payload of each slot it finds submitted";
+    DONE_STORE: Store(Release), pairs [DONE_LOAD], "publishes the result of the slot whose bit it flips";
+    DONE_LOAD: Load(Acquire), pairs [DONE_STORE], "sees the result of each slot it finds free";
+}
+
+/// Per-lane bitmaps for one submitter.
+#[derive(Clone, Copy, Debug)]
+pub struct Bitmap;
+
+impl Design for Bitmap {
+    const NAME: &'static str = "bitmap";
+    const CLAIMS: Claims = Claims {
+        submitters: Submitters::One,
+        order: Order::Rotating,
+        none_free: NoneFree::Exact,
+        progress: Guarantees::all(Progress::WaitFree),
+        work_conserving: false,
+        allocates: false,
+        max_lanes: None,
+        max_slots_per_lane: Some(64),
+        max_clients: Some(1),
+        source: "QEMU threaded workqueue v3, 2018",
+    };
+    const SITES: &'static [&'static [Site]] = &[SITES];
+    type Queue<P: Platform> = BitmapQueue<P>;
+
+    fn construct<P: Platform>(shape: Shape) -> BitmapQueue<P> {
+        let lanes = shape.all_lanes().map(|_| Lane {
+            fill: CachePadded::new(P::AtomicU64::new(0)),
+            done: CachePadded::new(P::AtomicU64::new(0)),
+        });
+        BitmapQueue { lanes: lanes.collect(), shape }
+    }
+}
+
+struct Lane<P: Platform> {
+    /// Flipped by the client alone.
+    fill: CachePadded<P::AtomicU64>,
+    /// Flipped by the lane's worker alone.
+    done: CachePadded<P::AtomicU64>,
+}
+
+/// The queue of [`Bitmap`].
+pub struct BitmapQueue<P: Platform> {
+    lanes: Box<[Lane<P>]>,
+    shape: Shape,
+}
+
+/// The client's own view of one lane.
+#[derive(Clone, Copy, Default)]
+struct Submitted {
+    /// What the fill word holds: nobody else writes it.
+    fill: u64,
+    /// Slots acquired and not yet submitted.
+    held: u64,
+}
+
+/// What the client remembers.
+pub struct BitmapClient {
+    lanes: Box<[Submitted]>,
+    /// The lane to look at first: round robin, so that work spreads over the workers.
+    cursor: usize,
+    /// A set bit for each slot of a lane.
+    full: u64,
+}
+
+/// What a worker remembers.
+pub struct BitmapWorker {
+    lane: LaneId,
+    /// The fill word as last read.
+    seen: u64,
+    /// Slots that the last read found submitted, and that were not taken yet.
+    pending: u64,
+    /// What the done word holds: nobody else writes it.
+    done: u64,
+}
+
+// SAFETY: a slot's bits are equal exactly while the client owns it, and differ exactly while the
+// worker does: each side flips its own bit only, which hands the slot over, and only while it owns
+// the slot. `held` keeps the client from finding a slot that it already has, and `seen` the worker: a
+// flip is seen once, and the next one comes only after the worker's own. Each flip is a release store
+// that the other side's acquire load reads. There is one client (`One`) and one worker per lane.
+unsafe impl<P: Platform> RequestQueue for BitmapQueue<P> {
+    type Platform = P;
+    type Submitters = One;
+    type Header = CachePadded<()>;
+    type Client = BitmapClient;
+    type Worker = BitmapWorker;
+
+    fn shape(&self) -> Shape {
+        self.shape
+    }
+
+    fn client(&self) -> Result<BitmapClient, ClientError> {
+        let full = u64::MAX >> (64 - self.shape.slots_per_lane());
+        Ok(BitmapClient { lanes: vec![Submitted::default(); self.shape.lanes()].into(), cursor: 0, full })
+    }
+
+    fn retire(&self, _client: BitmapClient) {}
+
+    fn worker(&self, lane: LaneId) -> BitmapWorker {
+        BitmapWorker { lane, seen: 0, pending: 0, done: 0 }
+    }
+
+    #[inline]
+    fn acquire(&self, _slots: &impl Slots<Self::Header>, client: &mut BitmapClient) -> Option<SlotId> {
+        let count = self.lanes.len();
+        for step in 0..count {
+            let at = if client.cursor + step < count { client.cursor + step } else { client.cursor + step - count };
+            let mine = &mut client.lanes[at];
+            let busy = mine.fill ^ self.lanes[at].done.load(&DONE_LOAD);
+            let free = !busy & !mine.held & client.full;
+            if free != 0 {
+                let place = free.trailing_zeros();
+                mine.held |= 1 << place;
+                client.cursor = if at + 1 < count { at + 1 } else { 0 };
+                return Some(self.shape.slot_at(LaneId::new(at), place));
+            }
+        }
+        None
+    }
+
+    #[inline]
+    fn submit(&self, _slots: &impl Slots<Self::Header>, client: &mut BitmapClient, slot: SlotId) -> Destination {
+        let lane = self.shape.lane_of(slot);
+        let bit = 1 << self.shape.place_of(slot);
+        let mine = &mut client.lanes[lane.index()];
+        mine.held &= !bit;
+        mine.fill ^= bit;
+        self.lanes[lane.index()].fill.store(mine.fill, &FILL_STORE);
+        Destination::Lane(lane)
+    }
+
+    #[inline]
+    fn withdraw(&self, _slots: &impl Slots<Self::Header>, client: &mut BitmapClient, slot: SlotId) {
+        client.lanes[self.shape.lane_of(slot).index()].held &= !(1 << self.shape.place_of(slot));
+    }
+
+    #[inline]
+    fn take(&self, _slots: &impl Slots<Self::Header>, worker: &mut BitmapWorker) -> Option<SlotId> {
+        if worker.pending == 0 {
+            let fill = self.lanes[worker.lane.index()].fill.load(&FILL_LOAD);
+            worker.pending = fill ^ worker.seen;
+            worker.seen = fill;
+            if worker.pending == 0 {
+                return None;
+            }
+        }
+        let place = worker.pending.trailing_zeros();
+        worker.pending &= worker.pending - 1;
+        Some(self.shape.slot_at(worker.lane, place))
+    }
+
+    #[inline]
+    fn complete(&self, _slots: &impl Slots<Self::Header>, worker: &mut BitmapWorker, slot: SlotId) {
+        worker.done ^= 1 << self.shape.place_of(slot);
+        self.lanes[worker.lane.index()].done.store(worker.done, &DONE_STORE);
+    }
+}

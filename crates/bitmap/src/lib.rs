@@ -1,0 +1,12 @@
+//! Request queues whose state is a few bits per slot, in words of their own per lane.
+//!
+//! Three designs of one idea: [`Bitmap`] for one submitter, [`BitmapClaim`] and [`BitmapOwned`] for
+//! many. All take up to 64 slots per lane, so that a lane's state is one word for each writer.
+
+mod bitmap;
+mod claim;
+mod owned;
+
+pub use bitmap::{Bitmap, BitmapQueue};
+pub use claim::{BitmapClaim, BitmapClaimQueue};
+pub use owned::{BitmapOwned, BitmapOwnedQueue};

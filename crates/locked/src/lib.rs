@@ -1,0 +1,10 @@
+//! The honest baselines: what a careful programmer writes first.
+//!
+//! [`GlobalLock`] has one lock around the whole queue; [`LaneLock`] has one per lane, which is the
+//! step that the 2008 patches took for an emulator's devices.
+
+mod global;
+mod lane;
+
+pub use global::{GlobalLock, GlobalLockQueue};
+pub use lane::{LaneLock, LaneLockQueue};

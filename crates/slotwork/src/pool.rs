@@ -1,0 +1,618 @@
+//! The payloads of a queue, behind guards; all payload `unsafe` of the workspace is in this file.
+//!
+//! ```text
+//!   Pool ──split──▶ Client ──acquire──▶ Vacant ──submit──▶ …    (drop: withdraws)
+//!             └───▶ Worker ──take─────▶ Claimed ─complete─▶ …   (drop, panic: completes as failed)
+//!
+//!   one slot:  ┌────────┬──────┬───────────┐
+//!              │ header │ turn │ payload T │   the design's header shares the payload's line
+//!              └────────┴──────┴───────────┘
+//!
+//!   turn:      completions so far << 2 | last one failed << 1 | in flight
+//! ```
+//!
+//! The queue inside decides who owns a slot; a guard exists only while its slot is owned, and only
+//! through a guard is the payload reached. That the queue tells the truth is the promise of
+//! [`RequestQueue`]; that nobody else calls the queue, and that each guard gives its slot back
+//! exactly once, is upheld here.
+
+use crate::drain::Drain;
+use crate::{
+    AccessCell, Atomic, CachePadded, ClientError, Destination, LaneId, Many, Platform, RequestQueue, Shape, SlotId,
+    Slots, SubmitterCount, Submitters,
+};
+use std::cell::{Cell, UnsafeCell};
+use std::fmt;
+use std::marker::PhantomData;
+use std::mem::{ManuallyDrop, MaybeUninit};
+use std::ops::{Deref, DerefMut};
+use std::ptr::addr_of_mut;
+use std::sync::Arc;
+use thiserror::Error;
+
+crate::sites! {
+    /// Every atomic access of the pool.
+    pub POOL_SITES in "pool";
+    TURN_READ: Load(Relaxed), pairs [], "only the slot's owner reads it so, and the queue's handover orders it after the last owner's store";
+    TURN_SUBMIT: Store(Release), pairs [TURN_OBSERVE], "a drain that sees a later turn sees all that came before it, the earlier completion included";
+    TURN_COMPLETE: Store(Release), pairs [TURN_OBSERVE], "publishes the handler's effects and PHASE_ENTER to a drain";
+    TURN_OBSERVE: Load(Acquire), pairs [TURN_SUBMIT, TURN_COMPLETE], "a drain that sees the turn move on sees the handler's effects";
+    PHASE_ENTER: Store(Relaxed), pairs [], "TURN_COMPLETE, a later release store of the same thread, publishes it";
+    PHASE_LEAVE: Store(Release), pairs [PHASE_OBSERVE], "publishes that the slot is free in the queue";
+    PHASE_OBSERVE: Load(Acquire), pairs [PHASE_LEAVE], "a drain that sees the worker outside complete finds its slots free";
+}
+
+type AtomicU64Of<Q> = <<Q as RequestQueue>::Platform as Platform>::AtomicU64;
+type CellOf<Q> = <<Q as RequestQueue>::Platform as Platform>::Cell;
+type HoldOf<Q> = <CellOf<Q> as AccessCell>::Hold;
+
+/// One slot, as laid out in memory.
+#[repr(C)]
+struct Slot<T, Q: RequestQueue> {
+    header: Q::Header,
+    turn: AtomicU64Of<Q>,
+    cell: CellOf<Q>,
+    payload: UnsafeCell<T>,
+}
+
+/// A slot's turn word, decoded.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Turn(u64);
+
+impl Turn {
+    pub(crate) const fn get(self) -> u64 {
+        self.0
+    }
+
+    pub(crate) const fn in_flight(self) -> bool {
+        self.0 & 1 == 1
+    }
+
+    const fn submitted(self) -> Self {
+        Self(self.0 | 1)
+    }
+
+    const fn completed(self, failed: bool) -> Self {
+        Self(((self.0 >> 2) + 1) << 2 | (failed as u64) << 1)
+    }
+
+    const fn outcome(self) -> Outcome {
+        match (self.0 >> 2, self.0 & 2) {
+            (0, _) => Outcome::Fresh,
+            (_, 0) => Outcome::Completed,
+            _ => Outcome::Failed,
+        }
+    }
+}
+
+/// What became of a slot's last request, as its next owner sees it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Outcome {
+    /// It carried no request yet.
+    Fresh,
+    /// It was completed.
+    Completed,
+    /// Its handler panicked, or dropped it without completing it.
+    Failed,
+}
+
+/// What all handles share.
+pub(crate) struct Shared<T, Q: RequestQueue> {
+    queue: Q,
+    slots: Box<[Slot<T, Q>]>,
+    /// Per worker: odd while it is inside `complete`.
+    phases: Box<[CachePadded<AtomicU64Of<Q>>]>,
+}
+
+// SAFETY: a payload is reached only through a guard, and the promise of `RequestQueue` is that a slot
+// has one owner and that owners are ordered: so payloads move between threads, which `T: Send`
+// allows, and are never shared. All other fields are `Sync` by their own bounds.
+unsafe impl<T: Send, Q: RequestQueue> Sync for Shared<T, Q> {}
+
+impl<T, Q: RequestQueue> Slots<Q::Header> for Shared<T, Q> {
+    #[inline]
+    fn header(&self, slot: SlotId) -> &Q::Header {
+        &self.slots[slot.index()].header
+    }
+}
+
+impl<T, Q: RequestQueue> Shared<T, Q> {
+    pub(crate) fn shape(&self) -> Shape {
+        self.queue.shape()
+    }
+
+    pub(crate) fn turn(&self, slot: SlotId) -> Turn {
+        Turn(self.slots[slot.index()].turn.load(&TURN_OBSERVE))
+    }
+
+    pub(crate) fn phase(&self, lane: LaneId) -> u64 {
+        self.phases[lane.index()].load(&PHASE_OBSERVE)
+    }
+}
+
+/// A queue and its payloads, before it is handed to threads.
+pub struct Pool<T, Q: RequestQueue> {
+    shared: Shared<T, Q>,
+}
+
+/// Why a pool was not built. Whatever had been built was torn down, once.
+#[derive(Debug, Error)]
+pub enum PoolError<E> {
+    /// The constructor of one payload failed.
+    #[error("the payload of slot {} could not be made", slot.index())]
+    Payload {
+        /// The slot it was for.
+        slot: SlotId,
+        /// What it said.
+        source: E,
+    },
+    /// There is no memory for that many slots of that size.
+    #[error("no memory for {slots} slots of {slot_bytes} bytes each")]
+    Memory {
+        /// Slots asked for.
+        slots: usize,
+        /// Bytes of one slot with its header.
+        slot_bytes: usize,
+    },
+}
+
+/// The memory of one payload, to be filled in place: see [`Pool::try_new_in_place`].
+pub struct Place<'a, T> {
+    memory: &'a mut MaybeUninit<T>,
+    filled: &'a Cell<bool>,
+}
+
+/// Proof that a [`Place`] was filled.
+pub struct Placed<'a>(PhantomData<fn(&'a ()) -> &'a ()>);
+
+impl<'a, T> Place<'a, T> {
+    /// Fills it with a value, by way of the stack.
+    #[must_use]
+    pub fn write(self, value: T) -> Placed<'a> {
+        self.memory.write(value);
+        self.filled.set(true);
+        Placed(PhantomData)
+    }
+
+    /// The memory itself, to build a large payload without passing the stack.
+    pub fn memory(&mut self) -> &mut MaybeUninit<T> {
+        self.memory
+    }
+
+    /// Says that the memory was filled.
+    ///
+    /// # Safety
+    /// The memory holds a valid `T`.
+    #[must_use]
+    pub unsafe fn assume_filled(self) -> Placed<'a> {
+        self.filled.set(true);
+        Placed(PhantomData)
+    }
+}
+
+/// Drops a payload that was placed, when its constructor then fails or panics.
+struct Unplace<'a, T> {
+    memory: *mut T,
+    filled: &'a Cell<bool>,
+}
+
+impl<T> Drop for Unplace<'_, T> {
+    fn drop(&mut self) {
+        if self.filled.get() {
+            // SAFETY: `filled` is set exactly when a valid `T` is at `memory`, and this guard is
+            // forgotten as soon as the slot becomes part of the table, which drops it from then on.
+            unsafe { self.memory.drop_in_place() };
+        }
+    }
+}
+
+impl<T, Q: RequestQueue> Pool<T, Q> {
+    /// A pool whose payloads come from `payload`, called once per slot in order.
+    ///
+    /// # Errors
+    /// [`PoolError::Memory`].
+    pub fn new(queue: Q, mut payload: impl FnMut(SlotId) -> T) -> Result<Self, PoolError<std::convert::Infallible>> {
+        Self::try_new_in_place(queue, |slot, place| Ok(place.write(payload(slot))))
+    }
+
+    /// A pool whose payloads come from a constructor that may fail at any slot.
+    ///
+    /// # Errors
+    /// [`PoolError::Payload`] with the constructor's own error, after dropping each payload made
+    /// before; [`PoolError::Memory`].
+    pub fn try_new<E>(queue: Q, mut payload: impl FnMut(SlotId) -> Result<T, E>) -> Result<Self, PoolError<E>> {
+        Self::try_new_in_place(queue, |slot, place| payload(slot).map(|value| place.write(value)))
+    }
+
+    /// A pool whose payloads are built where they will stay: no payload passes the stack.
+    ///
+    /// # Errors
+    /// As [`Pool::try_new`].
+    pub fn try_new_in_place<E>(
+        queue: Q,
+        mut fill: impl for<'a> FnMut(SlotId, Place<'a, T>) -> Result<Placed<'a>, E>,
+    ) -> Result<Self, PoolError<E>> {
+        let shape = queue.shape();
+        let slots = Self::table(shape, &mut fill)?;
+        let phases = shape.all_lanes().map(|_| CachePadded::new(Atomic::new(0))).collect();
+        Ok(Self { shared: Shared { queue, slots, phases } })
+    }
+
+    fn table<E>(
+        shape: Shape,
+        fill: &mut impl for<'a> FnMut(SlotId, Place<'a, T>) -> Result<Placed<'a>, E>,
+    ) -> Result<Box<[Slot<T, Q>]>, PoolError<E>> {
+        // The vector drops the finished prefix when a constructor fails or panics.
+        let mut table: Vec<Slot<T, Q>> = Vec::new();
+        let slots = shape.slots();
+        if table.try_reserve_exact(slots).is_err() {
+            return Err(PoolError::Memory { slots, slot_bytes: Self::SLOT_BYTES });
+        }
+        for slot in shape.all_slots() {
+            let next = table.spare_capacity_mut()[0].as_mut_ptr();
+            // SAFETY: `next` is the first spare slot of the vector: reserved memory of the right size
+            // and alignment; taking a field's address reads nothing. `UnsafeCell<T>` has the layout of `T`.
+            let payload = unsafe { addr_of_mut!((*next).payload) }.cast::<MaybeUninit<T>>();
+            let filled = Cell::new(false);
+            let unplace = Unplace { memory: payload.cast::<T>(), filled: &filled };
+            // SAFETY: nobody else refers to the spare slot, and `MaybeUninit` may be uninitialised.
+            let place = Place { memory: unsafe { &mut *payload }, filled: &filled };
+            fill(slot, place).map_err(|source| PoolError::Payload { slot, source })?;
+            debug_assert!(filled.get(), "`Placed` is made by filling this place only");
+            // SAFETY: as above, the fields are reserved, unshared and not yet initialised; after these
+            // writes and `fill`, whose `Placed` proves the payload, all four fields are.
+            unsafe {
+                addr_of_mut!((*next).header).write(Q::Header::default());
+                addr_of_mut!((*next).turn).write(Atomic::new(0));
+                addr_of_mut!((*next).cell).write(AccessCell::new());
+            }
+            std::mem::forget(unplace);
+            // SAFETY: the capacity was reserved, and the slot at the old length is initialised.
+            unsafe { table.set_len(slot.index() + 1) };
+        }
+        Ok(table.into_boxed_slice())
+    }
+
+    /// Bytes one slot takes in the pool: header, turn, payload, padding.
+    pub const SLOT_BYTES: usize = size_of::<Slot<T, Q>>();
+
+    /// The shape of the queue inside.
+    #[must_use]
+    pub fn shape(&self) -> Shape {
+        self.shared.shape()
+    }
+
+    /// The handles: a client, and one worker per lane in order. Consumes the pool, so that no lane
+    /// gets two workers; the payloads live until the last handle is dropped.
+    ///
+    /// ```compile_fail,E0382
+    /// # use slotwork::{Design, Native, Pool, Shape};
+    /// # use slotwork_bitmap::Bitmap;
+    /// let queue = Bitmap::build::<Native>(Shape::new(1, 4).unwrap()).unwrap();
+    /// let pool = Pool::new(queue, |_| 0_u64).unwrap();
+    /// let (client, workers) = pool.split();
+    /// let (client, workers) = pool.split(); // a second worker for each lane
+    /// ```
+    ///
+    /// # Panics
+    /// When the design refuses its first client, which [`RequestQueue::client`] forbids.
+    #[must_use]
+    pub fn split(self) -> (Client<T, Q>, Vec<Worker<T, Q>>) {
+        let state = self.shared.queue.client().expect("the first client never fails");
+        let shared = Arc::new(self.shared);
+        let workers = shared
+            .shape()
+            .all_lanes()
+            .map(|lane| Worker {
+                state: UnsafeCell::new(shared.queue.worker(lane)),
+                phase: Cell::new(0),
+                lane,
+                shared: Arc::clone(&shared),
+            })
+            .collect();
+        (Client { state: ManuallyDrop::new(UnsafeCell::new(state)), shared }, workers)
+    }
+}
+
+/// The submitting side. It moves between threads but is not shared by them.
+///
+/// With a design for many submitters it is cloned, one for each; with a design for one submitter,
+/// that does not compile:
+///
+/// ```compile_fail,E0599
+/// # use slotwork::{Design, Native, Pool, Shape};
+/// # use slotwork_bitmap::Bitmap;
+/// let queue = Bitmap::build::<Native>(Shape::new(1, 4).unwrap()).unwrap();
+/// let (client, _workers) = Pool::new(queue, |_| 0_u64).unwrap().split();
+/// let second = client.clone();
+/// ```
+///
+/// The same with a design for many submitters compiles:
+///
+/// ```
+/// # use slotwork::{Design, Native, Pool, Shape};
+/// # use slotwork_locked::GlobalLock;
+/// let queue = GlobalLock::build::<Native>(Shape::new(1, 4).unwrap()).unwrap();
+/// let (client, _workers) = Pool::new(queue, |_| 0_u64).unwrap().split();
+/// let second = client.clone();
+/// ```
+pub struct Client<T, Q: RequestQueue> {
+    state: ManuallyDrop<UnsafeCell<Q::Client>>,
+    shared: Arc<Shared<T, Q>>,
+}
+
+impl<T, Q: RequestQueue> Client<T, Q> {
+    #[inline]
+    fn with<R>(&self, call: impl FnOnce(&Q, &Shared<T, Q>, &mut Q::Client) -> R) -> R {
+        // SAFETY: `Client` is not `Sync`, so no other thread is here; `call` only ever calls one method
+        // of the queue, which knows no handle and so does not come back here.
+        call(&self.shared.queue, &self.shared, unsafe { &mut *self.state.get() })
+    }
+
+    /// Takes a free slot, wherever in the queue it is; none only when none was free, as the
+    /// design's [`NoneFree`](crate::NoneFree) says. Never waits.
+    #[inline]
+    pub fn acquire(&self) -> Option<Vacant<'_, T, Q>> {
+        let slot = self.with(Q::acquire)?;
+        let hold = self.shared.slots[slot.index()].cell.hold();
+        Some(Vacant { client: self, slot, hold: Some(hold) })
+    }
+
+    /// Another client of the same queue, with the limit checked as it runs.
+    ///
+    /// # Errors
+    /// [`ClientError::OneSubmitter`] or [`ClientError::TooManyClients`].
+    pub fn try_clone(&self) -> Result<Self, ClientError> {
+        if Q::Submitters::COUNT == Submitters::One {
+            return Err(ClientError::OneSubmitter);
+        }
+        let state = self.shared.queue.client()?;
+        Ok(Self { state: ManuallyDrop::new(UnsafeCell::new(state)), shared: Arc::clone(&self.shared) })
+    }
+
+    /// Begins to wait for everything submitted before this call, by anybody, to complete.
+    #[must_use]
+    pub fn begin_drain(&self) -> Drain<T, Q> {
+        Drain::begin(&self.shared)
+    }
+
+    /// Waits for everything submitted before this call, by anybody, to complete; then results can be
+    /// read and slots acquired. Others may go on submitting. **Blocking**: needs the workers to go on.
+    pub fn drain(&self) {
+        self.begin_drain().wait();
+    }
+
+    /// How many slots are submitted and not yet completed, `0..=slots`. Observational only: it may
+    /// be out of date before it returns, so nothing should be decided by it.
+    #[must_use]
+    pub fn in_flight(&self) -> usize {
+        self.shape().all_slots().filter(|&slot| self.shared.turn(slot).in_flight()).count()
+    }
+
+    /// The shape of the queue.
+    #[must_use]
+    pub fn shape(&self) -> Shape {
+        self.shared.shape()
+    }
+}
+
+impl<T, Q: RequestQueue<Submitters = Many>> Clone for Client<T, Q> {
+    /// Another client of the same queue.
+    ///
+    /// # Panics
+    /// When the design's limit on clients is reached; [`Client::try_clone`] says so instead.
+    fn clone(&self) -> Self {
+        self.try_clone().expect("the design's limit on clients is reached")
+    }
+}
+
+impl<T, Q: RequestQueue> Drop for Client<T, Q> {
+    fn drop(&mut self) {
+        // SAFETY: the client is being dropped, so its state is taken once and not used again.
+        let state = unsafe { ManuallyDrop::take(&mut self.state) };
+        self.shared.queue.retire(state.into_inner());
+    }
+}
+
+/// One lane's worker. It moves between threads but is not shared by them, and cannot be cloned.
+///
+/// ```compile_fail,E0599
+/// # use slotwork::{Design, Native, Pool, Shape};
+/// # use slotwork_bitmap::Bitmap;
+/// let queue = Bitmap::build::<Native>(Shape::new(1, 4).unwrap()).unwrap();
+/// let (_client, workers) = Pool::new(queue, |_| 0_u64).unwrap().split();
+/// let second = workers[0].clone();
+/// ```
+pub struct Worker<T, Q: RequestQueue> {
+    state: UnsafeCell<Q::Worker>,
+    phase: Cell<u64>,
+    lane: LaneId,
+    shared: Arc<Shared<T, Q>>,
+}
+
+impl<T, Q: RequestQueue> Worker<T, Q> {
+    #[inline]
+    fn with<R>(&self, call: impl FnOnce(&Q, &Shared<T, Q>, &mut Q::Worker) -> R) -> R {
+        // SAFETY: as in `Client::with`.
+        call(&self.shared.queue, &self.shared, unsafe { &mut *self.state.get() })
+    }
+
+    /// Claims a submitted slot; none when none is there for this worker. Never waits.
+    #[inline]
+    pub fn take(&self) -> Option<Claimed<'_, T, Q>> {
+        let slot = self.with(Q::take)?;
+        let hold = self.shared.slots[slot.index()].cell.hold();
+        Some(Claimed { worker: self, slot, hold: Some(hold) })
+    }
+
+    /// The lane it serves.
+    #[must_use]
+    pub fn lane(&self) -> LaneId {
+        self.lane
+    }
+
+    /// The shape of the queue.
+    #[must_use]
+    pub fn shape(&self) -> Shape {
+        self.shared.shape()
+    }
+
+    #[inline]
+    fn finish(&self, slot: SlotId, failed: bool) {
+        let phase = self.phase.get();
+        let phase_word = &self.shared.phases[self.lane.index()];
+        let turn = &self.shared.slots[slot.index()].turn;
+        phase_word.store(phase + 1, &PHASE_ENTER);
+        turn.store(Turn(turn.load(&TURN_READ)).completed(failed).get(), &TURN_COMPLETE);
+        self.with(|queue, slots, state| queue.complete(slots, state, slot));
+        phase_word.store(phase + 2, &PHASE_LEAVE);
+        self.phase.set(phase + 2);
+    }
+}
+
+/// A slot held by a client: derefs to the payload, with the last request's result still in it.
+///
+/// [`Vacant::submit`] consumes it; dropping it withdraws the slot.
+///
+/// ```compile_fail,E0382
+/// # use slotwork::{Design, Native, Pool, Shape};
+/// # use slotwork_bitmap::Bitmap;
+/// let queue = Bitmap::build::<Native>(Shape::new(1, 4).unwrap()).unwrap();
+/// let (client, _workers) = Pool::new(queue, |_| 0_u64).unwrap().split();
+/// let request = client.acquire().unwrap();
+/// request.submit();
+/// request.submit(); // twice
+/// ```
+pub struct Vacant<'a, T, Q: RequestQueue> {
+    client: &'a Client<T, Q>,
+    slot: SlotId,
+    hold: Option<HoldOf<Q>>,
+}
+
+impl<T, Q: RequestQueue> Vacant<'_, T, Q> {
+    /// Which slot it is.
+    #[must_use]
+    pub fn slot(&self) -> SlotId {
+        self.slot
+    }
+
+    /// What became of the slot's last request.
+    #[must_use]
+    pub fn outcome(&self) -> Outcome {
+        Turn(self.client.shared.slots[self.slot.index()].turn.load(&TURN_READ)).outcome()
+    }
+
+    /// Publishes the slot to a worker, and says which worker may take it.
+    #[inline]
+    pub fn submit(mut self) -> Destination {
+        self.hold = None;
+        let turn = &self.client.shared.slots[self.slot.index()].turn;
+        turn.store(Turn(turn.load(&TURN_READ)).submitted().get(), &TURN_SUBMIT);
+        let destination = self.client.with(|queue, slots, state| queue.submit(slots, state, self.slot));
+        std::mem::forget(self);
+        destination
+    }
+}
+
+impl<T, Q: RequestQueue> Drop for Vacant<'_, T, Q> {
+    fn drop(&mut self) {
+        self.hold = None;
+        self.client.with(|queue, slots, state| queue.withdraw(slots, state, self.slot));
+    }
+}
+
+/// A slot claimed by a worker: derefs to the payload.
+///
+/// [`Claimed::complete`] consumes it; dropping it, as a panic does, completes it as failed.
+///
+/// ```compile_fail,E0382
+/// # use slotwork::{Design, Native, Pool, Shape};
+/// # use slotwork_bitmap::Bitmap;
+/// let queue = Bitmap::build::<Native>(Shape::new(1, 4).unwrap()).unwrap();
+/// let (_client, workers) = Pool::new(queue, |_| 0_u64).unwrap().split();
+/// let mut claimed = workers[0].take().unwrap();
+/// claimed.complete();
+/// *claimed = 1; // after it was given back
+/// ```
+pub struct Claimed<'a, T, Q: RequestQueue> {
+    worker: &'a Worker<T, Q>,
+    slot: SlotId,
+    hold: Option<HoldOf<Q>>,
+}
+
+impl<T, Q: RequestQueue> Claimed<'_, T, Q> {
+    /// Which slot it is.
+    #[must_use]
+    pub fn slot(&self) -> SlotId {
+        self.slot
+    }
+
+    /// Gives the slot back handled.
+    #[inline]
+    pub fn complete(mut self) {
+        self.hold = None;
+        self.worker.finish(self.slot, false);
+        std::mem::forget(self);
+    }
+
+    /// Gives the slot back as failed; the same as dropping it, in words.
+    pub fn fail(self) {
+        drop(self);
+    }
+}
+
+impl<T, Q: RequestQueue> Drop for Claimed<'_, T, Q> {
+    fn drop(&mut self) {
+        self.hold = None;
+        self.worker.finish(self.slot, true);
+    }
+}
+
+macro_rules! guard {
+    ($guard:ident, $handle:ident) => {
+        impl<T, Q: RequestQueue> Deref for $guard<'_, T, Q> {
+            type Target = T;
+
+            #[inline]
+            fn deref(&self) -> &T {
+                let slot = &self.$handle.shared.slots[self.slot.index()];
+                // SAFETY: the guard exists, so its slot is owned by this handle (promise of
+                // `RequestQueue`), and the only way to the payload is through this guard.
+                unsafe { &*slot.payload.get() }
+            }
+        }
+
+        impl<T, Q: RequestQueue> DerefMut for $guard<'_, T, Q> {
+            #[inline]
+            fn deref_mut(&mut self) -> &mut T {
+                let slot = &self.$handle.shared.slots[self.slot.index()];
+                // SAFETY: as in `deref`, and the guard is borrowed mutably.
+                unsafe { &mut *slot.payload.get() }
+            }
+        }
+
+        impl<T: fmt::Debug, Q: RequestQueue> fmt::Debug for $guard<'_, T, Q> {
+            fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+                formatter.debug_tuple(stringify!($guard)).field(&self.slot.index()).field(&**self).finish()
+            }
+        }
+    };
+}
+
+guard!(Vacant, client);
+guard!(Claimed, worker);
+
+macro_rules! opaque {
+    ($($handle:ident)+) => {
+        $(
+            impl<T, Q: RequestQueue> fmt::Debug for $handle<T, Q> {
+                fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+                    let shape = self.shared.shape();
+                    formatter.debug_struct(stringify!($handle)).field("shape", &shape).finish_non_exhaustive()
+                }
+            }
+        )+
+    };
+}
+
+opaque!(Pool Client Worker);

@@ -1,0 +1,165 @@
+//! What a design is: a queue over indices, and the factory that makes it.
+
+use crate::{Claims, LaneId, Platform, Shape, ShapeError, Site, SlotId, Submitters};
+use thiserror::Error;
+
+/// A request queue over slot indices. It never touches a payload.
+///
+/// Each method takes the table of per-slot headers (see [`RequestQueue::Header`]) and the state of
+/// the calling handle. The caller is a [`Pool`](crate::Pool), which turns the protocol below into
+/// types; tests may drive a queue by hand.
+///
+/// # Protocol
+/// Only a slot that [`acquire`](Self::acquire) returned to this client, and that was neither submitted nor
+/// withdrawn since, is submitted or withdrawn; only a slot that [`take`](Self::take) returned to
+/// this worker, and that was not completed since, is completed. A caller that breaks this gets wrong
+/// answers or a panic, but never undefined behaviour from the queue itself.
+///
+/// # Safety
+/// An implementation promises that, as long as the caller keeps the protocol, **a slot has one
+/// owner**: between the return of `acquire` and the call of `submit` or `withdraw`, and between
+/// the return of `take` and the call of `complete`, no other call of `acquire` or `take` returns
+/// that slot; and that everything its last owner did before handing it over happens before the
+/// next owner gets it. [`Pool`](crate::Pool) hands out `&mut T` on the strength of this. Every index
+/// returned is below `shape().slots()`.
+pub unsafe trait RequestQueue: Send + Sync {
+    /// The machine it runs on.
+    type Platform: Platform;
+    /// [`One`] or [`Many`]; agrees with the design's claims.
+    type Submitters: SubmitterCount;
+    /// State of one slot that should travel with its payload: the pool lays it out in front of the
+    /// payload, in the same cache line. Its alignment becomes the slot's: `()` packs slots,
+    /// `CachePadded<_>` gives each its own line.
+    type Header: Default + Send + Sync;
+    /// What one client remembers between calls.
+    type Client;
+    /// What one lane's worker remembers between calls.
+    type Worker;
+
+    /// The shape it was built with.
+    fn shape(&self) -> Shape;
+
+    /// A new client. The first one after the build never fails.
+    ///
+    /// # Errors
+    /// [`ClientError`] when the design's limit is reached.
+    fn client(&self) -> Result<Self::Client, ClientError>;
+
+    /// Takes a client's state back; it holds no slot any more.
+    fn retire(&self, client: Self::Client);
+
+    /// The worker of a lane; called once per lane.
+    fn worker(&self, lane: LaneId) -> Self::Worker;
+
+    /// Takes a free slot, wherever in the queue it is; none only as [`Claims::none_free`] says.
+    fn acquire(&self, slots: &impl Slots<Self::Header>, client: &mut Self::Client) -> Option<SlotId>;
+
+    /// Publishes a held slot, and says which worker may take it.
+    fn submit(&self, slots: &impl Slots<Self::Header>, client: &mut Self::Client, slot: SlotId) -> Destination;
+
+    /// Gives a held slot back as free.
+    fn withdraw(&self, slots: &impl Slots<Self::Header>, client: &mut Self::Client, slot: SlotId);
+
+    /// Claims a slot that was submitted to this worker; none when there is none.
+    fn take(&self, slots: &impl Slots<Self::Header>, worker: &mut Self::Worker) -> Option<SlotId>;
+
+    /// Gives a claimed slot back as free.
+    fn complete(&self, slots: &impl Slots<Self::Header>, worker: &mut Self::Worker, slot: SlotId);
+}
+
+/// The per-slot headers of a queue, by slot.
+pub trait Slots<H> {
+    /// The header of one slot.
+    ///
+    /// # Panics
+    /// When the slot is not of this queue.
+    fn header(&self, slot: SlotId) -> &H;
+}
+
+/// Headers without payloads, for driving a queue by hand.
+#[derive(Debug)]
+pub struct HeaderTable<H>(Box<[H]>);
+
+impl<H: Default> HeaderTable<H> {
+    /// A header per slot of `shape`.
+    #[must_use]
+    pub fn new(shape: Shape) -> Self {
+        Self(shape.all_slots().map(|_| H::default()).collect())
+    }
+}
+
+impl<H> Slots<H> for HeaderTable<H> {
+    #[inline]
+    fn header(&self, slot: SlotId) -> &H {
+        &self.0[slot.index()]
+    }
+}
+
+/// Who may take a submitted slot, and so who has to be woken.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Destination {
+    /// This lane's worker alone.
+    Lane(LaneId),
+    /// Any worker.
+    Any,
+}
+
+/// [`Submitters`] as a type, so that misuse does not compile.
+pub trait SubmitterCount: Send + Sync + 'static {
+    /// The same as a value.
+    const COUNT: Submitters;
+}
+
+/// One submitter: its client cannot be cloned.
+#[derive(Clone, Copy, Debug)]
+pub struct One;
+
+/// Many submitters: a client is cloned for each.
+#[derive(Clone, Copy, Debug)]
+pub struct Many;
+
+impl SubmitterCount for One {
+    const COUNT: Submitters = Submitters::One;
+}
+
+impl SubmitterCount for Many {
+    const COUNT: Submitters = Submitters::Many;
+}
+
+/// Why there is no further client.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
+pub enum ClientError {
+    /// The design takes one submitter.
+    #[error("this design takes one submitter, and it has one")]
+    OneSubmitter,
+    /// The design's limit is reached; a dropped client makes room.
+    #[error("{limit} clients are alive, and this design takes no more")]
+    TooManyClients {
+        /// The limit, from the design's claims.
+        limit: usize,
+    },
+}
+
+/// A factory of queues: what stands in the catalog.
+pub trait Design: 'static {
+    /// The name by which it is chosen and shown: lower case and hyphens.
+    const NAME: &'static str;
+    /// What it says of itself.
+    const CLAIMS: Claims;
+    /// Its atomic accesses, a table per part.
+    const SITES: &'static [&'static [Site]];
+    /// The queue it makes.
+    type Queue<P: Platform>: RequestQueue<Platform = P>;
+
+    /// A queue of a shape that the claims admit; every slot is free. Called by [`Design::build`].
+    fn construct<P: Platform>(shape: Shape) -> Self::Queue<P>;
+
+    /// A queue of this shape, every slot free.
+    ///
+    /// # Errors
+    /// [`ShapeError`] when the shape is beyond the design's limits; nothing is allocated then.
+    fn build<P: Platform>(shape: Shape) -> Result<Self::Queue<P>, ShapeError> {
+        Self::CLAIMS.admit(shape)?;
+        Ok(Self::construct(shape))
+    }
+}

@@ -1,0 +1,189 @@
+//! Sleeping until there is something to do, without losing a wake.
+//!
+//! ```text
+//!   sleeper                              waker
+//!   put itself on the list               publish the work
+//!   FENCE_SLEEP ◀────────pairs─────────▶ FENCE_WAKE
+//!   look once more; nothing? sleep       anybody on the list? wake the first
+//! ```
+//!
+//! Each side writes first and looks second, with a sequentially consistent fence between: so at
+//! least one of them sees the other. A waker that finds nobody asleep pays a fence and a load.
+//!
+//! A wake goes to one sleeper, the one that has waited longest. If that one finds what it wants by its
+//! own last look, just as the wake arrives, it passes the wake on, for it may have been meant for a
+//! different piece of work. A sleeper that is woken and finds nothing sleeps again and wakes nobody.
+
+use slotwork::{Atomic, AtomicInteger, CachePadded, Lock, Platform};
+use std::collections::VecDeque;
+use std::fmt;
+use std::sync::Arc;
+
+slotwork::sites! {
+    /// Every atomic access of the event.
+    pub EVENT_SITES in "event";
+    SLEEPERS_CHANGE: Rmw(Relaxed), pairs [], "changed under LOCK; FENCE_SLEEP orders it before the last look";
+    SLEEPERS_LOAD: Load(Relaxed), pairs [], "FENCE_WAKE orders it after the publication of the work";
+    FENCE_SLEEP: Fence(SeqCst), pairs [FENCE_WAKE], "enlisting comes before the last look, in one order with FENCE_WAKE";
+    FENCE_WAKE: Fence(SeqCst), pairs [FENCE_SLEEP], "publishing comes before looking for sleepers, in one order with FENCE_SLEEP";
+    WOKEN_STORE: Store(Release), pairs [WOKEN_LOAD], "what the waker did happens before the sleeper goes on";
+    WOKEN_LOAD: Load(Acquire), pairs [WOKEN_STORE], "tells a wake from a spurious return of park";
+    LOCK: Lock, pairs [LOCK], "the list of sleepers";
+}
+
+/// A place to sleep until somebody publishes work; any number of sleepers and wakers.
+pub struct Event<P: Platform> {
+    /// Length of the list, to be read without the lock.
+    sleepers: CachePadded<P::AtomicU32>,
+    list: P::Lock<VecDeque<Arc<Sleeper<P>>>>,
+}
+
+struct Sleeper<P: Platform> {
+    thread: P::Thread,
+    woken: P::AtomicU32,
+}
+
+impl<P: Platform> Event<P> {
+    /// An event with nobody asleep.
+    #[must_use]
+    pub fn new() -> Self {
+        Self { sleepers: CachePadded::new(P::AtomicU32::new(0)), list: P::Lock::new(VecDeque::new()) }
+    }
+
+    /// Looks until there is something, asleep between looks. **Blocking.**
+    ///
+    /// `look` is called again after every wake. It must see whatever a waker published before it
+    /// called [`Event::notify_one`]. It should be tried before this is called: going to sleep costs a
+    /// lock and an allocation.
+    pub fn wait_until<R>(&self, mut look: impl FnMut() -> Option<R>) -> R {
+        loop {
+            let sleeper = self.enlist();
+            P::fence(&FENCE_SLEEP);
+            if let Some(found) = look() {
+                if !self.leave(&sleeper) {
+                    self.notify_one();
+                }
+                return found;
+            }
+            while sleeper.woken.load(&WOKEN_LOAD) == 0 {
+                P::park();
+            }
+            if let Some(found) = look() {
+                return found;
+            }
+        }
+    }
+
+    /// Wakes the one that has slept longest, if anybody sleeps, and says whether it did. Call it
+    /// after publishing the work. Cost with nobody asleep: a fence and a load.
+    pub fn notify_one(&self) -> bool {
+        P::fence(&FENCE_WAKE);
+        if self.sleepers.load(&SLEEPERS_LOAD) == 0 {
+            return false;
+        }
+        let first = self.list.with(&LOCK, |list| {
+            let first = list.pop_front();
+            if first.is_some() {
+                self.sleepers.fetch_sub(1, &SLEEPERS_CHANGE);
+            }
+            first
+        });
+        let woken = first.is_some();
+        first.iter().for_each(|sleeper| sleeper.wake());
+        woken
+    }
+
+    /// Wakes all that sleep now, and says how many.
+    pub fn notify_all(&self) -> usize {
+        P::fence(&FENCE_WAKE);
+        if self.sleepers.load(&SLEEPERS_LOAD) == 0 {
+            return 0;
+        }
+        let all = self.list.with(&LOCK, |list| {
+            let all = std::mem::take(list);
+            for _ in &all {
+                self.sleepers.fetch_sub(1, &SLEEPERS_CHANGE);
+            }
+            all
+        });
+        all.iter().for_each(|sleeper| sleeper.wake());
+        all.len()
+    }
+
+    fn enlist(&self) -> Arc<Sleeper<P>> {
+        let sleeper = Arc::new(Sleeper { thread: P::current(), woken: P::AtomicU32::new(0) });
+        self.list.with(&LOCK, |list| {
+            list.push_back(Arc::clone(&sleeper));
+            self.sleepers.fetch_add(1, &SLEEPERS_CHANGE);
+        });
+        sleeper
+    }
+
+    /// Takes the sleeper off the list; false when a waker had done so already.
+    fn leave(&self, sleeper: &Arc<Sleeper<P>>) -> bool {
+        self.list.with(&LOCK, |list| {
+            let at = list.iter().position(|other| Arc::ptr_eq(other, sleeper));
+            if let Some(at) = at {
+                list.remove(at);
+                self.sleepers.fetch_sub(1, &SLEEPERS_CHANGE);
+            }
+            at.is_some()
+        })
+    }
+}
+
+impl<P: Platform> Sleeper<P> {
+    fn wake(&self) {
+        self.woken.store(1, &WOKEN_STORE);
+        P::unpark(&self.thread);
+    }
+}
+
+impl<P: Platform> Default for Event<P> {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl<P: Platform> fmt::Debug for Event<P> {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.debug_struct("Event").finish_non_exhaustive()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use slotwork::{Native, check_pairs};
+    use std::sync::atomic::{AtomicUsize, Ordering};
+
+    #[test]
+    fn sites_pair() {
+        assert_eq!(check_pairs(EVENT_SITES), []);
+    }
+
+    #[test]
+    fn notifying_nobody_is_no_wake() {
+        let event = Event::<Native>::new();
+        assert!(!event.notify_one());
+        assert_eq!(event.notify_all(), 0);
+    }
+
+    #[test]
+    fn every_published_item_finds_a_sleeper() {
+        let event = Event::<Native>::new();
+        let items = AtomicUsize::new(0);
+        let take = || items.fetch_update(Ordering::AcqRel, Ordering::Acquire, |count| count.checked_sub(1)).ok();
+        std::thread::scope(|scope| {
+            for _ in 0..4 {
+                scope.spawn(|| (0..1000).for_each(|_| drop(event.wait_until(take))));
+            }
+            for _ in 0..4000 {
+                items.fetch_add(1, Ordering::Release);
+                event.notify_one();
+            }
+        });
+        assert_eq!(items.load(Ordering::Relaxed), 0);
+        assert_eq!(event.sleepers.load(&SLEEPERS_LOAD), 0);
+    }
+}

@@ -1,0 +1,1 @@
+//! Platforms Loom and Shuttle, models, and the known-bad museum.
