@@ -184,6 +184,6 @@ mod tests {
             }
         });
         assert_eq!(items.load(Ordering::Relaxed), 0);
-        assert_eq!(event.sleepers.load(&SLEEPERS_LOAD), 0);
+        assert_eq!(Atomic::load(&*event.sleepers, &SLEEPERS_LOAD), 0);
     }
 }
