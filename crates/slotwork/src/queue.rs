@@ -22,7 +22,7 @@ use thiserror::Error;
 /// that slot; and that everything its last owner did before handing it over happens before the
 /// next owner gets it. [`Pool`](crate::Pool) hands out `&mut T` on the strength of this. Every index
 /// returned is below `shape().slots()`.
-pub unsafe trait RequestQueue: Send + Sync {
+pub unsafe trait RequestQueue: Send + Sync + 'static {
     /// The machine it runs on.
     type Platform: Platform;
     /// [`One`] or [`Many`]; agrees with the design's claims.
@@ -31,10 +31,10 @@ pub unsafe trait RequestQueue: Send + Sync {
     /// payload, in the same cache line. Its alignment becomes the slot's: `()` packs slots,
     /// `CachePadded<_>` gives each its own line.
     type Header: Default + Send + Sync;
-    /// What one client remembers between calls.
-    type Client;
-    /// What one lane's worker remembers between calls.
-    type Worker;
+    /// What one client remembers between calls. It moves between threads with its handle.
+    type Client: Send;
+    /// What one lane's worker remembers between calls. It moves between threads with its handle.
+    type Worker: Send;
 
     /// The shape it was built with.
     fn shape(&self) -> Shape;
