@@ -105,6 +105,10 @@ catalog![
     slotwork_bitmap::Bitmap,
     slotwork_bitmap::BitmapOwned,
     slotwork_bitmap::BitmapClaim,
+    slotwork_shared_bitmap::SharedBitmap,
+    slotwork_freelist_bitmap::FreelistBitmap,
+    slotwork_double_list::DoubleList,
+    slotwork_linked_queue::LinkedQueue,
     slotwork_locked::GlobalLock,
     slotwork_locked::LaneLock,
 ];
