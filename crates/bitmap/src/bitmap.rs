@@ -14,13 +14,15 @@
 //!
 //! Each word has one writer, so a flip is a plain store, and nobody ever retries: every operation
 //! is wait-free. What a client holds and what a worker has claimed, only they themselves know. A
-//! worker hands out all that one look at the fill word found before it looks again, so that no slot is
-//! overtaken for ever, as it was when each look began at bit 0.
+//! side hands out all that one look at the other's word found before it looks again: the word's line
+//! moves once for many slots, and no slot is overtaken for ever, as it was when each look began at bit 0.
 
 use slotwork::{
     Atomic, CachePadded, Claims, ClientError, Design, Destination, Guarantees, LaneId, NoneFree, One, Order, Platform,
     Progress, RequestQueue, Shape, Site, SlotId, Slots, Submitters,
 };
+
+use crate::lowest;
 
 slotwork::sites! {
     /// Every atomic access of the design.
@@ -76,18 +78,20 @@ pub struct BitmapQueue<P: Platform> {
 
 /// The client's own view of one lane.
 #[derive(Clone, Copy, Default)]
-struct Submitted {
+struct Own {
     /// What the fill word holds: nobody else writes it.
     fill: u64,
-    /// Slots acquired and not yet submitted.
-    held: u64,
+    /// The fill word as it will be when every held slot is submitted: a held slot looks busy.
+    intent: u64,
+    /// Slots that the last look at the done word found free, and that were not acquired yet.
+    free: u64,
 }
 
 /// What the client remembers.
 pub struct BitmapClient {
-    lanes: Box<[Submitted]>,
+    lanes: Box<[Own]>,
     /// The lane to look at first: round robin, so that work spreads over the workers.
-    cursor: usize,
+    cursor: LaneId,
     /// A set bit for each slot of a lane.
     full: u64,
 }
@@ -95,6 +99,8 @@ pub struct BitmapClient {
 /// What a worker remembers.
 pub struct BitmapWorker {
     lane: LaneId,
+    /// The lane's first slot.
+    first: SlotId,
     /// The fill word as last read.
     seen: u64,
     /// Slots that the last read found submitted, and that were not taken yet.
@@ -105,7 +111,7 @@ pub struct BitmapWorker {
 
 // SAFETY: a slot's bits are equal exactly while the client owns it, and differ exactly while the
 // worker does: each side flips its own bit only, which hands the slot over, and only while it owns
-// the slot. `held` keeps the client from finding a slot that it already has, and `seen` the worker: a
+// the slot. `intent` keeps the client from finding a slot that it already has, and `seen` the worker: a
 // flip is seen once, and the next one comes only after the worker's own. Each flip is a release store
 // that the other side's acquire load reads. There is one client (`One`) and one worker per lane.
 unsafe impl<P: Platform> RequestQueue for BitmapQueue<P> {
@@ -121,28 +127,28 @@ unsafe impl<P: Platform> RequestQueue for BitmapQueue<P> {
 
     fn client(&self) -> Result<BitmapClient, ClientError> {
         let full = u64::MAX >> (64 - self.shape.slots_per_lane());
-        Ok(BitmapClient { lanes: vec![Submitted::default(); self.shape.lanes()].into(), cursor: 0, full })
+        Ok(BitmapClient { lanes: vec![Own::default(); self.shape.lanes()].into(), cursor: LaneId::FIRST, full })
     }
 
     fn retire(&self, _client: BitmapClient) {}
 
     fn worker(&self, lane: LaneId) -> BitmapWorker {
-        BitmapWorker { lane, seen: 0, pending: 0, done: 0 }
+        BitmapWorker { lane, first: self.shape.slot_at(lane, 0), seen: 0, pending: 0, done: 0 }
     }
 
     #[inline]
     fn acquire(&self, _slots: &impl Slots<Self::Header>, client: &mut BitmapClient) -> Option<SlotId> {
-        let count = self.lanes.len();
-        for step in 0..count {
-            let at = if client.cursor + step < count { client.cursor + step } else { client.cursor + step - count };
-            let mine = &mut client.lanes[at];
-            let busy = mine.fill ^ self.lanes[at].done.load(&DONE_LOAD);
-            let free = !busy & !mine.held & client.full;
-            if free != 0 {
-                let place = free.trailing_zeros();
-                mine.held |= 1 << place;
-                client.cursor = if at + 1 < count { at + 1 } else { 0 };
-                return Some(self.shape.slot_at(LaneId::new(at), place));
+        for _ in 0..self.shape.lanes() {
+            let lane = client.cursor;
+            client.cursor = self.shape.lane_after(lane);
+            let own = &mut client.lanes[lane.index()];
+            if own.free == 0 {
+                own.free = !(own.intent ^ self.lanes[lane.index()].done.load(&DONE_LOAD)) & client.full;
+            }
+            if let Some((place, bit)) = lowest(own.free) {
+                own.free ^= bit;
+                own.intent ^= bit;
+                return Some(self.shape.slot_at(lane, place));
             }
         }
         None
@@ -151,17 +157,15 @@ unsafe impl<P: Platform> RequestQueue for BitmapQueue<P> {
     #[inline]
     fn submit(&self, _slots: &impl Slots<Self::Header>, client: &mut BitmapClient, slot: SlotId) -> Destination {
         let lane = self.shape.lane_of(slot);
-        let bit = 1 << self.shape.place_of(slot);
-        let mine = &mut client.lanes[lane.index()];
-        mine.held &= !bit;
-        mine.fill ^= bit;
-        self.lanes[lane.index()].fill.store(mine.fill, &FILL_STORE);
+        let own = &mut client.lanes[lane.index()];
+        own.fill ^= 1 << self.shape.place_of(slot);
+        self.lanes[lane.index()].fill.store(own.fill, &FILL_STORE);
         Destination::Lane(lane)
     }
 
     #[inline]
     fn withdraw(&self, _slots: &impl Slots<Self::Header>, client: &mut BitmapClient, slot: SlotId) {
-        client.lanes[self.shape.lane_of(slot).index()].held &= !(1 << self.shape.place_of(slot));
+        client.lanes[self.shape.lane_of(slot).index()].intent ^= 1 << self.shape.place_of(slot);
     }
 
     #[inline]
@@ -170,18 +174,15 @@ unsafe impl<P: Platform> RequestQueue for BitmapQueue<P> {
             let fill = self.lanes[worker.lane.index()].fill.load(&FILL_LOAD);
             worker.pending = fill ^ worker.seen;
             worker.seen = fill;
-            if worker.pending == 0 {
-                return None;
-            }
         }
-        let place = worker.pending.trailing_zeros();
-        worker.pending &= worker.pending - 1;
-        Some(self.shape.slot_at(worker.lane, place))
+        let (place, bit) = lowest(worker.pending)?;
+        worker.pending ^= bit;
+        Some(worker.first.after(place))
     }
 
     #[inline]
     fn complete(&self, _slots: &impl Slots<Self::Header>, worker: &mut BitmapWorker, slot: SlotId) {
-        worker.done ^= 1 << self.shape.place_of(slot);
+        worker.done ^= 1 << slot.places_after(worker.first);
         self.lanes[worker.lane.index()].done.store(worker.done, &DONE_STORE);
     }
 }

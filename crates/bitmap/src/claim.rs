@@ -21,6 +21,8 @@ use slotwork::{
     Order, Platform, Progress, RequestQueue, Shape, Site, SlotId, Slots, Submitters,
 };
 
+use crate::lowest;
+
 slotwork::sites! {
     /// Every atomic access of the design.
     pub SITES in "bitmap-claim";
@@ -76,6 +78,8 @@ pub struct BitmapClaimQueue<P: Platform> {
 /// What a worker remembers.
 pub struct BitmapClaimWorker {
     lane: LaneId,
+    /// The lane's first slot.
+    first: SlotId,
     /// The fill word as last read.
     seen: u64,
     /// Slots that the last read found submitted, and that were not taken yet.
@@ -83,9 +87,9 @@ pub struct BitmapClaimWorker {
 }
 
 impl<P: Platform> BitmapClaimQueue<P> {
-    fn give_back(&self, slot: SlotId) {
-        let bit = 1 << self.shape.place_of(slot);
-        self.lanes[self.shape.lane_of(slot).index()].free.fetch_or(bit, &FREE_SET);
+    #[inline]
+    fn give_back(&self, lane: LaneId, place: u32) {
+        self.lanes[lane.index()].free.fetch_or(1 << place, &FREE_SET);
     }
 }
 
@@ -99,37 +103,34 @@ unsafe impl<P: Platform> RequestQueue for BitmapClaimQueue<P> {
     type Submitters = Many;
     type Header = CachePadded<()>;
     /// The lane to look at first: round robin.
-    type Client = usize;
+    type Client = LaneId;
     type Worker = BitmapClaimWorker;
 
     fn shape(&self) -> Shape {
         self.shape
     }
 
-    fn client(&self) -> Result<usize, ClientError> {
-        Ok(0)
+    fn client(&self) -> Result<LaneId, ClientError> {
+        Ok(LaneId::FIRST)
     }
 
-    fn retire(&self, _cursor: usize) {}
+    fn retire(&self, _cursor: LaneId) {}
 
     fn worker(&self, lane: LaneId) -> BitmapClaimWorker {
-        BitmapClaimWorker { lane, seen: 0, pending: 0 }
+        BitmapClaimWorker { lane, first: self.shape.slot_at(lane, 0), seen: 0, pending: 0 }
     }
 
     #[inline]
-    fn acquire(&self, _slots: &impl Slots<Self::Header>, cursor: &mut usize) -> Option<SlotId> {
-        let count = self.lanes.len();
-        for _ in 0..count {
-            let at = *cursor;
-            *cursor = if at + 1 < count { at + 1 } else { 0 };
-            let free = &self.lanes[at].free;
+    fn acquire(&self, _slots: &impl Slots<Self::Header>, cursor: &mut LaneId) -> Option<SlotId> {
+        for _ in 0..self.shape.lanes() {
+            let lane = *cursor;
+            *cursor = self.shape.lane_after(lane);
+            let free = &self.lanes[lane.index()].free;
             let mut word = free.load(&FREE_LOAD);
-            while word != 0 {
-                let place = word.trailing_zeros();
-                let bit = 1 << place;
+            while let Some((place, bit)) = lowest(word) {
                 word = free.fetch_and(!bit, &CLAIM);
                 if word & bit != 0 {
-                    return Some(self.shape.slot_at(LaneId::new(at), place));
+                    return Some(self.shape.slot_at(lane, place));
                 }
             }
         }
@@ -137,15 +138,15 @@ unsafe impl<P: Platform> RequestQueue for BitmapClaimQueue<P> {
     }
 
     #[inline]
-    fn submit(&self, _slots: &impl Slots<Self::Header>, _cursor: &mut usize, slot: SlotId) -> Destination {
+    fn submit(&self, _slots: &impl Slots<Self::Header>, _cursor: &mut LaneId, slot: SlotId) -> Destination {
         let lane = self.shape.lane_of(slot);
         self.lanes[lane.index()].fill.fetch_xor(1 << self.shape.place_of(slot), &FILL_FLIP);
         Destination::Lane(lane)
     }
 
     #[inline]
-    fn withdraw(&self, _slots: &impl Slots<Self::Header>, _cursor: &mut usize, slot: SlotId) {
-        self.give_back(slot);
+    fn withdraw(&self, _slots: &impl Slots<Self::Header>, _cursor: &mut LaneId, slot: SlotId) {
+        self.give_back(self.shape.lane_of(slot), self.shape.place_of(slot));
     }
 
     #[inline]
@@ -154,17 +155,14 @@ unsafe impl<P: Platform> RequestQueue for BitmapClaimQueue<P> {
             let fill = self.lanes[worker.lane.index()].fill.load(&FILL_LOAD);
             worker.pending = fill ^ worker.seen;
             worker.seen = fill;
-            if worker.pending == 0 {
-                return None;
-            }
         }
-        let place = worker.pending.trailing_zeros();
-        worker.pending &= worker.pending - 1;
-        Some(self.shape.slot_at(worker.lane, place))
+        let (place, bit) = lowest(worker.pending)?;
+        worker.pending ^= bit;
+        Some(worker.first.after(place))
     }
 
     #[inline]
-    fn complete(&self, _slots: &impl Slots<Self::Header>, _worker: &mut BitmapClaimWorker, slot: SlotId) {
-        self.give_back(slot);
+    fn complete(&self, _slots: &impl Slots<Self::Header>, worker: &mut BitmapClaimWorker, slot: SlotId) {
+        self.give_back(worker.lane, slot.places_after(worker.first));
     }
 }

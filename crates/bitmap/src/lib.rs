@@ -10,3 +10,9 @@ mod owned;
 pub use bitmap::{Bitmap, BitmapQueue};
 pub use claim::{BitmapClaim, BitmapClaimQueue};
 pub use owned::{BitmapOwned, BitmapOwnedQueue};
+
+/// The place of the lowest set bit of `word`, and that bit.
+#[inline(always)]
+fn lowest(word: u64) -> Option<(u32, u64)> {
+    (word != 0).then(|| (word.trailing_zeros(), word & word.wrapping_neg()))
+}

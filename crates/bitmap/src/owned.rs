@@ -16,6 +16,7 @@
 //! out. The cost is memory, two cache lines per lane for each client that was ever alive at once with
 //! the others, and a worker's look at each of those clients.
 
+use crate::lowest;
 use slotwork::{
     Atomic, AtomicInteger, CachePadded, Claims, ClientError, Design, Destination, Guarantees, LaneId, Many, NoneFree,
     Order, Platform, Progress, RequestQueue, Shape, Site, SlotId, Slots, Submitters,
@@ -107,7 +108,7 @@ pub struct BitmapOwnedQueue<P: Platform> {
 pub struct BitmapOwnedClient {
     place: usize,
     /// The lane to look at first: round robin.
-    cursor: usize,
+    cursor: LaneId,
     /// What its fill words hold: nobody else writes them.
     fill: Box<[u64]>,
 }
@@ -115,6 +116,8 @@ pub struct BitmapOwnedClient {
 /// What a worker remembers.
 pub struct BitmapOwnedWorker {
     lane: LaneId,
+    /// The lane's first slot.
+    first: SlotId,
     /// The clients' fill words as last read.
     seen: [u64; MAX_CLIENTS],
     /// Slots found submitted by the last look, and not taken yet.
@@ -135,10 +138,9 @@ impl<P: Platform> BitmapOwnedQueue<P> {
     fn claim(&self, place: usize, lane: LaneId) -> Option<SlotId> {
         let home = &self.words(place, lane).home;
         let mut word = home.load(&HOME_LOAD);
-        while word != 0 {
-            let slot = word.trailing_zeros();
-            word = home.fetch_and(!(1 << slot), &CLAIM);
-            if word & (1 << slot) != 0 {
+        while let Some((slot, bit)) = lowest(word) {
+            word = home.fetch_and(!bit, &CLAIM);
+            if word & bit != 0 {
                 return Some(self.shape.slot_at(lane, slot));
             }
         }
@@ -146,9 +148,8 @@ impl<P: Platform> BitmapOwnedQueue<P> {
     }
 
     #[inline]
-    fn give_back(&self, place: usize, slot: SlotId) {
-        let words = self.words(place, self.shape.lane_of(slot));
-        words.home.fetch_or(1 << self.shape.place_of(slot), &HOME_SET);
+    fn give_back(&self, place: usize, lane: LaneId, bit: u32) {
+        self.words(place, lane).home.fetch_or(1 << bit, &HOME_SET);
     }
 }
 
@@ -187,7 +188,7 @@ unsafe impl<P: Platform> RequestQueue for BitmapOwnedQueue<P> {
                 let own = self.places[place].get_or_init(|| words(self.shape, 0));
                 let fill = own.iter().map(|words| words.fill.load(&FILL_RESUME)).collect();
                 self.open.fetch_or(1 << place, &OPEN);
-                return Ok(BitmapOwnedClient { place, cursor: place % self.shape.lanes(), fill });
+                return Ok(BitmapOwnedClient { place, cursor: LaneId::new(place % self.shape.lanes()), fill });
             }
         }
         Err(ClientError::TooManyClients { limit: MAX_CLIENTS })
@@ -198,15 +199,20 @@ unsafe impl<P: Platform> RequestQueue for BitmapOwnedQueue<P> {
     }
 
     fn worker(&self, lane: LaneId) -> BitmapOwnedWorker {
-        BitmapOwnedWorker { lane, seen: [0; MAX_CLIENTS], pending: 0, submitter: [0; 64] }
+        BitmapOwnedWorker {
+            lane,
+            first: self.shape.slot_at(lane, 0),
+            seen: [0; MAX_CLIENTS],
+            pending: 0,
+            submitter: [0; 64],
+        }
     }
 
     #[inline]
     fn acquire(&self, _slots: &impl Slots<Self::Header>, client: &mut BitmapOwnedClient) -> Option<SlotId> {
-        let lanes = self.shape.lanes();
-        for _ in 0..lanes {
-            let lane = LaneId::new(client.cursor);
-            client.cursor = if client.cursor + 1 < lanes { client.cursor + 1 } else { 0 };
+        for _ in 0..self.shape.lanes() {
+            let lane = client.cursor;
+            client.cursor = self.shape.lane_after(lane);
             if let Some(slot) = self.claim(client.place, lane) {
                 return Some(slot);
             }
@@ -226,7 +232,7 @@ unsafe impl<P: Platform> RequestQueue for BitmapOwnedQueue<P> {
 
     #[inline]
     fn withdraw(&self, _slots: &impl Slots<Self::Header>, client: &mut BitmapOwnedClient, slot: SlotId) {
-        self.give_back(client.place, slot);
+        self.give_back(client.place, self.shape.lane_of(slot), self.shape.place_of(slot));
     }
 
     #[inline]
@@ -243,18 +249,15 @@ unsafe impl<P: Platform> RequestQueue for BitmapOwnedQueue<P> {
                     news &= news - 1;
                 }
             }
-            if worker.pending == 0 {
-                return None;
-            }
         }
-        let slot = worker.pending.trailing_zeros();
-        worker.pending &= worker.pending - 1;
-        Some(self.shape.slot_at(worker.lane, slot))
+        let (place, bit) = lowest(worker.pending)?;
+        worker.pending ^= bit;
+        Some(worker.first.after(place))
     }
 
     #[inline]
     fn complete(&self, _slots: &impl Slots<Self::Header>, worker: &mut BitmapOwnedWorker, slot: SlotId) {
-        let place = worker.submitter[self.shape.place_of(slot) as usize];
-        self.give_back(place.into(), slot);
+        let bit = slot.places_after(worker.first);
+        self.give_back(worker.submitter[bit as usize].into(), worker.lane, bit);
     }
 }

@@ -85,40 +85,40 @@ unsafe impl<P: Platform> RequestQueue for DoubleListQueue<P> {
     type Submitters = Many;
     type Header = Header<P>;
     /// The lane to submit to next.
-    type Client = usize;
+    type Client = LaneId;
     type Worker = DoubleListWorker;
 
     fn shape(&self) -> Shape {
         self.shape
     }
 
-    fn client(&self) -> Result<usize, ClientError> {
-        Ok(0)
+    fn client(&self) -> Result<LaneId, ClientError> {
+        Ok(LaneId::FIRST)
     }
 
-    fn retire(&self, _cursor: usize) {}
+    fn retire(&self, _cursor: LaneId) {}
 
     fn worker(&self, lane: LaneId) -> DoubleListWorker {
         DoubleListWorker { lane, chain: self.free.none() }
     }
 
     #[inline]
-    fn acquire(&self, slots: &impl Slots<Self::Header>, _cursor: &mut usize) -> Option<SlotId> {
+    fn acquire(&self, slots: &impl Slots<Self::Header>, _cursor: &mut LaneId) -> Option<SlotId> {
         self.free.pop(slots)
     }
 
     #[inline]
-    fn submit(&self, slots: &impl Slots<Self::Header>, cursor: &mut usize, slot: SlotId) -> Destination {
+    fn submit(&self, slots: &impl Slots<Self::Header>, cursor: &mut LaneId, slot: SlotId) -> Destination {
         let lane = *cursor;
-        *cursor = if lane + 1 < self.lanes.len() { lane + 1 } else { 0 };
-        let todo = &self.lanes[lane];
+        *cursor = self.shape.lane_after(lane);
+        let todo = &self.lanes[lane.index()];
         let link = slots.header(slot);
         let mut backoff = Backoff::<P>::new();
         let mut newest = todo.load(&SUBMIT_LOAD);
         loop {
             link.set_next(slot, newest, &SUBMIT_LINK);
             match todo.compare_exchange_weak(newest, slot.get(), &SUBMIT) {
-                Ok(_) => return Destination::Lane(LaneId::new(lane)),
+                Ok(_) => return Destination::Lane(lane),
                 Err(now) => newest = now,
             }
             backoff.spin();
@@ -126,7 +126,7 @@ unsafe impl<P: Platform> RequestQueue for DoubleListQueue<P> {
     }
 
     #[inline]
-    fn withdraw(&self, slots: &impl Slots<Self::Header>, _cursor: &mut usize, slot: SlotId) {
+    fn withdraw(&self, slots: &impl Slots<Self::Header>, _cursor: &mut LaneId, slot: SlotId) {
         self.free.push(slots, slot);
     }
 

@@ -75,30 +75,29 @@ unsafe impl<P: Platform> RequestQueue for LaneLockQueue<P> {
     type Submitters = Many;
     type Header = CachePadded<()>;
     /// The lane to look at first: round robin.
-    type Client = usize;
+    type Client = LaneId;
     type Worker = LaneId;
 
     fn shape(&self) -> Shape {
         self.shape
     }
 
-    fn client(&self) -> Result<usize, ClientError> {
-        Ok(0)
+    fn client(&self) -> Result<LaneId, ClientError> {
+        Ok(LaneId::FIRST)
     }
 
-    fn retire(&self, _cursor: usize) {}
+    fn retire(&self, _cursor: LaneId) {}
 
     fn worker(&self, lane: LaneId) -> LaneId {
         lane
     }
 
     #[inline]
-    fn acquire(&self, _slots: &impl Slots<Self::Header>, cursor: &mut usize) -> Option<SlotId> {
-        let count = self.lanes.len();
-        for _ in 0..count {
+    fn acquire(&self, _slots: &impl Slots<Self::Header>, cursor: &mut LaneId) -> Option<SlotId> {
+        for _ in 0..self.shape.lanes() {
             let lane = *cursor;
-            *cursor = if lane + 1 < count { lane + 1 } else { 0 };
-            if let Some(slot) = self.lanes[lane].with(&LOCK, |state| state.free.pop()) {
+            *cursor = self.shape.lane_after(lane);
+            if let Some(slot) = self.lanes[lane.index()].with(&LOCK, |state| state.free.pop()) {
                 return Some(slot);
             }
         }
@@ -106,14 +105,14 @@ unsafe impl<P: Platform> RequestQueue for LaneLockQueue<P> {
     }
 
     #[inline]
-    fn submit(&self, _slots: &impl Slots<Self::Header>, _cursor: &mut usize, slot: SlotId) -> Destination {
+    fn submit(&self, _slots: &impl Slots<Self::Header>, _cursor: &mut LaneId, slot: SlotId) -> Destination {
         let lane = self.shape.lane_of(slot);
         self.lanes[lane.index()].with(&LOCK, |state| state.submitted.push_back(slot));
         Destination::Lane(lane)
     }
 
     #[inline]
-    fn withdraw(&self, _slots: &impl Slots<Self::Header>, _cursor: &mut usize, slot: SlotId) {
+    fn withdraw(&self, _slots: &impl Slots<Self::Header>, _cursor: &mut LaneId, slot: SlotId) {
         self.lanes[self.shape.lane_of(slot).index()].with(&LOCK, |state| state.free.push(slot));
     }
 

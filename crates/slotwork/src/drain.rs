@@ -1,14 +1,16 @@
 //! Waiting until everything submitted before a point has completed.
 //!
 //! ```text
-//!   turn of a slot:   … even ──submit──▶ odd ──complete──▶ even …
+//!   turn of a slot:      … ──submit──▶ in flight ──complete──▶ completed as worker 2's 17th …
+//!   worker 2's counter:  … 16 ─────────────────────────────────────────────────────▶ 17
 //!
-//!   a drain remembers the odd turns it saw, and waits until each has moved on;
-//!   then, for each worker seen inside `complete`, until it is out of it
+//!   a drain remembers the turns that it saw in flight, waits until each has moved on,
+//!   and then until the counter of whoever completed it has come to that number
 //! ```
 //!
-//! The second step is what makes the slots free, and not only handled, when a drain ends. A client
-//! that goes on submitting does not prolong a drain: later turns are not waited for.
+//! The counter moves after the queue has the slot back: this is what makes the slots free, and not
+//! only handled, when a drain ends. A client that goes on submitting does not prolong a drain:
+//! later turns are not waited for.
 
 use crate::pool::Shared;
 use crate::{Backoff, LaneId, RequestQueue, SlotId};
@@ -23,36 +25,37 @@ use std::sync::Arc;
 pub struct Drain<T, Q: RequestQueue> {
     shared: Arc<Shared<T, Q>>,
     in_flight: Vec<(SlotId, u64)>,
-    /// Workers not yet looked at since `in_flight` became empty, or last seen inside `complete`.
-    completing: Option<Vec<(LaneId, u64)>>,
+    /// Completions seen whose number the worker's counter has not come to yet.
+    completing: Vec<(LaneId, u64)>,
 }
 
 impl<T, Q: RequestQueue> Drain<T, Q> {
     pub(crate) fn begin(shared: &Arc<Shared<T, Q>>) -> Self {
-        let in_flight = shared
-            .shape()
-            .all_slots()
-            .filter_map(|slot| {
-                let turn = shared.turn(slot);
-                turn.in_flight().then_some((slot, turn.get()))
-            })
-            .collect();
-        Self { shared: Arc::clone(shared), in_flight, completing: None }
+        let mut drain = Self { shared: Arc::clone(shared), in_flight: Vec::new(), completing: Vec::new() };
+        for slot in shared.shape().all_slots() {
+            let turn = shared.turn(slot);
+            if turn.in_flight() {
+                drain.in_flight.push((slot, turn.get()));
+            } else {
+                drain.completing.push(turn.completion());
+            }
+        }
+        drain
     }
 
-    /// Whether the drain has ended. Never blocks; cost: one load per slot still in flight.
+    /// Whether the drain has ended. Never blocks; cost: a load for each slot not yet seen completed.
     pub fn poll(&mut self) -> bool {
         let Self { shared, in_flight, completing } = self;
-        in_flight.retain(|&(slot, turn)| shared.turn(slot).get() == turn);
-        if !in_flight.is_empty() {
-            return false;
-        }
-        let completing = completing.get_or_insert_with(|| {
-            let phases = shared.shape().all_lanes().map(|lane| (lane, shared.phase(lane)));
-            phases.filter(|&(_, phase)| phase % 2 == 1).collect()
+        in_flight.retain(|&(slot, turn)| {
+            let now = shared.turn(slot);
+            let completed = now.get() != turn;
+            if completed {
+                completing.push(now.completion());
+            }
+            !completed
         });
-        completing.retain(|&(lane, phase)| shared.phase(lane) == phase);
-        completing.is_empty()
+        completing.retain(|&(lane, number)| shared.completed(lane) < number);
+        in_flight.is_empty() && completing.is_empty()
     }
 
     /// Waits for the end. **Blocking**: needs the workers to go on.

@@ -8,7 +8,7 @@
 //!              │ header │ turn │ payload T │   the design's header shares the payload's line
 //!              └────────┴──────┴───────────┘
 //!
-//!   turn:      completions so far << 2 | last one failed << 1 | in flight
+//!   turn:      │ number of its last completion among the worker's │ worker │ failed │ in flight │
 //! ```
 //!
 //! The queue inside decides who owns a slot; a guard exists only while its slot is owned, and only
@@ -35,11 +35,10 @@ crate::sites! {
     pub POOL_SITES in "pool";
     TURN_READ: Load(Relaxed), pairs [], "only the slot's owner reads it so, and the queue's handover orders it after the last owner's store";
     TURN_SUBMIT: Store(Release), pairs [TURN_OBSERVE], "a drain that sees a later turn sees all that came before it, the earlier completion included";
-    TURN_COMPLETE: Store(Release), pairs [TURN_OBSERVE], "publishes the handler's effects and PHASE_ENTER to a drain";
+    TURN_COMPLETE: Store(Release), pairs [TURN_OBSERVE], "publishes the handler's effects to a drain";
     TURN_OBSERVE: Load(Acquire), pairs [TURN_SUBMIT, TURN_COMPLETE], "a drain that sees the turn move on sees the handler's effects";
-    PHASE_ENTER: Store(Relaxed), pairs [], "TURN_COMPLETE, a later release store of the same thread, publishes it";
-    PHASE_LEAVE: Store(Release), pairs [PHASE_OBSERVE], "publishes that the slot is free in the queue";
-    PHASE_OBSERVE: Load(Acquire), pairs [PHASE_LEAVE], "a drain that sees the worker outside complete finds its slots free";
+    COMPLETED_STORE: Store(Release), pairs [COMPLETED_LOAD], "publishes that the slot is free in the queue";
+    COMPLETED_LOAD: Load(Acquire), pairs [COMPLETED_STORE], "a drain that sees the number finds the slot free";
 }
 
 type AtomicU64Of<Q> = <<Q as RequestQueue>::Platform as Platform>::AtomicU64;
@@ -68,16 +67,35 @@ impl Turn {
         self.0 & 1 == 1
     }
 
+    /// The worker that completed the slot last, and the number of that among its completions.
+    #[allow(clippy::cast_possible_truncation, reason = "a lane has 12 bits, and usize at least 32")]
+    pub(crate) const fn completion(self) -> (LaneId, u64) {
+        (LaneId::new((self.0 >> 2) as usize & (Shape::MAX_LANES - 1)), self.0 >> Self::NUMBER)
+    }
+
+    /// Where the number begins: behind two flags and a lane.
+    const NUMBER: u32 = 2 + Shape::MAX_LANES.trailing_zeros();
+
     const fn submitted(self) -> Self {
         Self(self.0 | 1)
     }
 
-    const fn completed(self, failed: bool) -> Self {
-        Self(((self.0 >> 2) + 1) << 2 | (failed as u64) << 1)
+    /// The turn of a worker that has completed nothing yet.
+    const fn before_first(lane: LaneId) -> Self {
+        Self((lane.index() as u64) << 2)
+    }
+
+    /// The worker's next completion after this one.
+    const fn next(self) -> Self {
+        Self(self.0 + (1 << Self::NUMBER))
+    }
+
+    const fn with_outcome(self, failed: bool) -> Self {
+        Self(self.0 | (failed as u64) << 1)
     }
 
     const fn outcome(self) -> Outcome {
-        match (self.0 >> 2, self.0 & 2) {
+        match (self.0 >> Self::NUMBER, self.0 & 2) {
             (0, _) => Outcome::Fresh,
             (_, 0) => Outcome::Completed,
             _ => Outcome::Failed,
@@ -100,8 +118,8 @@ pub enum Outcome {
 pub(crate) struct Shared<T, Q: RequestQueue> {
     queue: Q,
     slots: Box<[Slot<T, Q>]>,
-    /// Per worker: odd while it is inside `complete`.
-    phases: Box<[CachePadded<AtomicU64Of<Q>>]>,
+    /// Per worker: the turn of its last completion that is over.
+    completed: Box<[CachePadded<AtomicU64Of<Q>>]>,
 }
 
 // SAFETY: a payload is reached only through a guard, and the promise of `RequestQueue` is that a slot
@@ -125,8 +143,9 @@ impl<T, Q: RequestQueue> Shared<T, Q> {
         Turn(self.slots[slot.index()].turn.load(&TURN_OBSERVE))
     }
 
-    pub(crate) fn phase(&self, lane: LaneId) -> u64 {
-        self.phases[lane.index()].load(&PHASE_OBSERVE)
+    /// The number of the worker's last completion that is over.
+    pub(crate) fn completed(&self, lane: LaneId) -> u64 {
+        Turn(self.completed[lane.index()].load(&COMPLETED_LOAD)).completion().1
     }
 }
 
@@ -234,8 +253,8 @@ impl<T, Q: RequestQueue> Pool<T, Q> {
     ) -> Result<Self, PoolError<E>> {
         let shape = queue.shape();
         let slots = Self::table(shape, &mut fill)?;
-        let phases = shape.all_lanes().map(|_| CachePadded::new(Atomic::new(0))).collect();
-        Ok(Self { shared: Shared { queue, slots, phases } })
+        let completed = shape.all_lanes().map(|_| CachePadded::new(Atomic::new(0))).collect();
+        Ok(Self { shared: Shared { queue, slots, completed } })
     }
 
     fn table<E>(
@@ -305,7 +324,7 @@ impl<T, Q: RequestQueue> Pool<T, Q> {
             .all_lanes()
             .map(|lane| Worker {
                 state: UnsafeCell::new(shared.queue.worker(lane)),
-                phase: Cell::new(0),
+                turn: Cell::new(Turn::before_first(lane)),
                 lane,
                 shared: Arc::clone(&shared),
             })
@@ -353,9 +372,9 @@ impl<T, Q: RequestQueue> Client<T, Q> {
     /// design's [`NoneFree`](crate::NoneFree) says. Never waits.
     #[inline]
     pub fn acquire(&self) -> Option<Vacant<'_, T, Q>> {
-        let slot = self.with(Q::acquire)?;
-        let hold = self.shared.slots[slot.index()].cell.hold();
-        Some(Vacant { client: self, slot, hold: Some(hold) })
+        let id = self.with(Q::acquire)?;
+        let slot = &self.shared.slots[id.index()];
+        Some(Vacant { client: self, id, slot, hold: Some(slot.cell.hold()) })
     }
 
     /// Another client of the same queue, with the limit checked as it runs.
@@ -425,7 +444,8 @@ impl<T, Q: RequestQueue> Drop for Client<T, Q> {
 /// ```
 pub struct Worker<T, Q: RequestQueue> {
     state: UnsafeCell<Q::Worker>,
-    phase: Cell<u64>,
+    /// The turn of its last completion.
+    turn: Cell<Turn>,
     lane: LaneId,
     shared: Arc<Shared<T, Q>>,
 }
@@ -440,9 +460,9 @@ impl<T, Q: RequestQueue> Worker<T, Q> {
     /// Claims a submitted slot; none when none is there for this worker. Never waits.
     #[inline]
     pub fn take(&self) -> Option<Claimed<'_, T, Q>> {
-        let slot = self.with(Q::take)?;
-        let hold = self.shared.slots[slot.index()].cell.hold();
-        Some(Claimed { worker: self, slot, hold: Some(hold) })
+        let id = self.with(Q::take)?;
+        let slot = &self.shared.slots[id.index()];
+        Some(Claimed { worker: self, id, slot, hold: Some(slot.cell.hold()) })
     }
 
     /// The lane it serves.
@@ -458,15 +478,12 @@ impl<T, Q: RequestQueue> Worker<T, Q> {
     }
 
     #[inline]
-    fn finish(&self, slot: SlotId, failed: bool) {
-        let phase = self.phase.get();
-        let phase_word = &self.shared.phases[self.lane.index()];
-        let turn = &self.shared.slots[slot.index()].turn;
-        phase_word.store(phase + 1, &PHASE_ENTER);
-        turn.store(Turn(turn.load(&TURN_READ)).completed(failed).get(), &TURN_COMPLETE);
-        self.with(|queue, slots, state| queue.complete(slots, state, slot));
-        phase_word.store(phase + 2, &PHASE_LEAVE);
-        self.phase.set(phase + 2);
+    fn finish(&self, id: SlotId, turn: &AtomicU64Of<Q>, failed: bool) {
+        let completion = self.turn.get().next();
+        self.turn.set(completion);
+        turn.store(completion.with_outcome(failed).get(), &TURN_COMPLETE);
+        self.with(|queue, slots, state| queue.complete(slots, state, id));
+        self.shared.completed[self.lane.index()].store(completion.get(), &COMPLETED_STORE);
     }
 }
 
@@ -485,7 +502,8 @@ impl<T, Q: RequestQueue> Worker<T, Q> {
 /// ```
 pub struct Vacant<'a, T, Q: RequestQueue> {
     client: &'a Client<T, Q>,
-    slot: SlotId,
+    id: SlotId,
+    slot: &'a Slot<T, Q>,
     hold: Option<HoldOf<Q>>,
 }
 
@@ -493,31 +511,30 @@ impl<T, Q: RequestQueue> Vacant<'_, T, Q> {
     /// Which slot it is.
     #[must_use]
     pub fn slot(&self) -> SlotId {
-        self.slot
+        self.id
     }
 
     /// What became of the slot's last request.
     #[must_use]
     pub fn outcome(&self) -> Outcome {
-        Turn(self.client.shared.slots[self.slot.index()].turn.load(&TURN_READ)).outcome()
+        Turn(self.slot.turn.load(&TURN_READ)).outcome()
     }
 
     /// Publishes the slot to a worker, and says which worker may take it.
     #[inline]
-    pub fn submit(mut self) -> Destination {
-        self.hold = None;
-        let turn = &self.client.shared.slots[self.slot.index()].turn;
+    pub fn submit(self) -> Destination {
+        let mut this = ManuallyDrop::new(self);
+        this.hold = None;
+        let turn = &this.slot.turn;
         turn.store(Turn(turn.load(&TURN_READ)).submitted().get(), &TURN_SUBMIT);
-        let destination = self.client.with(|queue, slots, state| queue.submit(slots, state, self.slot));
-        std::mem::forget(self);
-        destination
+        this.client.with(|queue, slots, state| queue.submit(slots, state, this.id))
     }
 }
 
 impl<T, Q: RequestQueue> Drop for Vacant<'_, T, Q> {
     fn drop(&mut self) {
         self.hold = None;
-        self.client.with(|queue, slots, state| queue.withdraw(slots, state, self.slot));
+        self.client.with(|queue, slots, state| queue.withdraw(slots, state, self.id));
     }
 }
 
@@ -536,7 +553,8 @@ impl<T, Q: RequestQueue> Drop for Vacant<'_, T, Q> {
 /// ```
 pub struct Claimed<'a, T, Q: RequestQueue> {
     worker: &'a Worker<T, Q>,
-    slot: SlotId,
+    id: SlotId,
+    slot: &'a Slot<T, Q>,
     hold: Option<HoldOf<Q>>,
 }
 
@@ -544,15 +562,15 @@ impl<T, Q: RequestQueue> Claimed<'_, T, Q> {
     /// Which slot it is.
     #[must_use]
     pub fn slot(&self) -> SlotId {
-        self.slot
+        self.id
     }
 
     /// Gives the slot back handled.
     #[inline]
-    pub fn complete(mut self) {
-        self.hold = None;
-        self.worker.finish(self.slot, false);
-        std::mem::forget(self);
+    pub fn complete(self) {
+        let mut this = ManuallyDrop::new(self);
+        this.hold = None;
+        this.worker.finish(this.id, &this.slot.turn, false);
     }
 
     /// Gives the slot back as failed; the same as dropping it, in words.
@@ -564,43 +582,41 @@ impl<T, Q: RequestQueue> Claimed<'_, T, Q> {
 impl<T, Q: RequestQueue> Drop for Claimed<'_, T, Q> {
     fn drop(&mut self) {
         self.hold = None;
-        self.worker.finish(self.slot, true);
+        self.worker.finish(self.id, &self.slot.turn, true);
     }
 }
 
 macro_rules! guard {
-    ($guard:ident, $handle:ident) => {
+    ($guard:ident) => {
         impl<T, Q: RequestQueue> Deref for $guard<'_, T, Q> {
             type Target = T;
 
             #[inline]
             fn deref(&self) -> &T {
-                let slot = &self.$handle.shared.slots[self.slot.index()];
                 // SAFETY: the guard exists, so its slot is owned by this handle (promise of
                 // `RequestQueue`), and the only way to the payload is through this guard.
-                unsafe { &*slot.payload.get() }
+                unsafe { &*self.slot.payload.get() }
             }
         }
 
         impl<T, Q: RequestQueue> DerefMut for $guard<'_, T, Q> {
             #[inline]
             fn deref_mut(&mut self) -> &mut T {
-                let slot = &self.$handle.shared.slots[self.slot.index()];
                 // SAFETY: as in `deref`, and the guard is borrowed mutably.
-                unsafe { &mut *slot.payload.get() }
+                unsafe { &mut *self.slot.payload.get() }
             }
         }
 
         impl<T: fmt::Debug, Q: RequestQueue> fmt::Debug for $guard<'_, T, Q> {
             fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-                formatter.debug_tuple(stringify!($guard)).field(&self.slot.index()).field(&**self).finish()
+                formatter.debug_tuple(stringify!($guard)).field(&self.id.index()).field(&**self).finish()
             }
         }
     };
 }
 
-guard!(Vacant, client);
-guard!(Claimed, worker);
+guard!(Vacant);
+guard!(Claimed);
 
 macro_rules! opaque {
     ($($handle:ident)+) => {

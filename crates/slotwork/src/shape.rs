@@ -37,6 +37,23 @@ impl SlotId {
         self.0 as usize
     }
 
+    /// The slot `places` after this one; the caller knows that there is one.
+    #[inline(always)]
+    #[must_use]
+    pub const fn after(self, places: u32) -> Self {
+        Self(self.0 + places)
+    }
+
+    /// How many places this slot is after `first`.
+    ///
+    /// # Panics
+    /// When it is before `first`, if overflow is checked.
+    #[inline(always)]
+    #[must_use]
+    pub const fn places_after(self, first: Self) -> u32 {
+        self.0 - first.0
+    }
+
     /// The index as it is kept in an atomic word.
     #[inline]
     #[must_use]
@@ -50,6 +67,9 @@ impl SlotId {
 pub struct LaneId(u32);
 
 impl LaneId {
+    /// The lane of index 0, which every queue has.
+    pub const FIRST: Self = Self(0);
+
     /// The lane of this index.
     ///
     /// # Panics
@@ -78,9 +98,13 @@ impl LaneId {
 pub struct Shape {
     lanes: u32,
     slots_per_lane: u32,
-    /// ⌊2⁴⁸ / slots_per_lane⌋ + 1: a lane is found by multiplying, not by dividing.
+    /// log₂ of `slots_per_lane`, or [`NO_SHIFT`] when that is no power of two.
+    shift: u32,
+    /// ⌊2⁴⁸ / slots_per_lane⌋ + 1: else a lane is found by multiplying, not by dividing.
     reciprocal: u64,
 }
+
+const NO_SHIFT: u32 = u32::MAX;
 
 impl Shape {
     /// Most slots a queue may have in all: 2²⁴ − 1, so that an index and "none" fit in 24 bits and
@@ -110,7 +134,8 @@ impl Shape {
             return Err(ShapeError::TooManySlots { slots_per_lane, limit: Self::MAX_SLOTS / lanes });
         }
         let reciprocal = (1 << 48) / slots_per_lane as u64 + 1;
-        Ok(Self { lanes: lanes as u32, slots_per_lane: slots_per_lane as u32, reciprocal })
+        let shift = if slots_per_lane.is_power_of_two() { slots_per_lane.trailing_zeros() } else { NO_SHIFT };
+        Ok(Self { lanes: lanes as u32, slots_per_lane: slots_per_lane as u32, shift, reciprocal })
     }
 
     /// Number of lanes, `1..=MAX_LANES`.
@@ -139,6 +164,11 @@ impl Shape {
     #[must_use]
     #[allow(clippy::cast_possible_truncation, reason = "a lane index fits")]
     pub const fn lane_of(self, slot: SlotId) -> LaneId {
+        if self.shift != NO_SHIFT {
+            return LaneId(slot.0 >> self.shift);
+        }
+        // Keeps the compiler from computing both and choosing: a shift is on the path of every operation.
+        std::hint::cold_path();
         // Exact, because slot × slots_per_lane is below 2⁴⁸.
         LaneId(((self.reciprocal as u128 * slot.0 as u128) >> 48) as u32)
     }
@@ -147,6 +177,9 @@ impl Shape {
     #[inline]
     #[must_use]
     pub const fn place_of(self, slot: SlotId) -> u32 {
+        if self.shift != NO_SHIFT {
+            return slot.0 & (self.slots_per_lane - 1);
+        }
         slot.0 - self.lane_of(slot).0 * self.slots_per_lane
     }
 
@@ -155,6 +188,13 @@ impl Shape {
     #[must_use]
     pub const fn slot_at(self, lane: LaneId, place: u32) -> SlotId {
         SlotId(lane.0 * self.slots_per_lane + place)
+    }
+
+    /// The lane after `lane`, going round.
+    #[inline]
+    #[must_use]
+    pub const fn lane_after(self, lane: LaneId) -> LaneId {
+        LaneId(if lane.0 + 1 < self.lanes { lane.0 + 1 } else { 0 })
     }
 
     /// All lanes in order.
