@@ -108,18 +108,44 @@ unsafe impl<P: Platform> Send for LinkedQueueQueue<P> {}
 // SAFETY: as above.
 unsafe impl<P: Platform> Sync for LinkedQueueQueue<P> {}
 
-/// A handle's registration with the collector.
-pub struct Participant(LocalHandle);
+/// A handle's registration with the collector, and the nodes that it has unlinked.
+pub struct Participant<P: Platform> {
+    handle: LocalHandle,
+    /// Unlinked nodes, handed to the collector [`BATCH`] at a time.
+    unlinked: Vec<*mut Node<P>>,
+}
+
+/// Nodes handed to the collector at once: the price of handing over is shared by so many.
+const BATCH: usize = 32;
 
 // SAFETY: a `LocalHandle` is `!Send` only because it is a raw pointer: its state is plain fields and
 // atomics, with no thread's identity in it (crossbeam-epoch 0.9, `internal.rs`). Nothing borrows from it
-// between calls of the queue: each call pins and unpins. The owning handle moves as a whole, which
-// orders its uses.
-unsafe impl Send for Participant {}
+// between calls of the queue: each call pins and unpins. The unlinked nodes are this handle's alone to
+// free. The owning handle moves as a whole, which orders its uses.
+unsafe impl<P: Platform> Send for Participant<P> {}
+
+impl<P: Platform> Participant<P> {
+    /// Gives the unlinked nodes to the collector, which frees them when nobody can look at them.
+    fn hand_over(&mut self, guard: &Guard) {
+        let nodes = std::mem::replace(&mut self.unlinked, Vec::with_capacity(BATCH));
+        // SAFETY: each node was unlinked once, by this participant, before this point; threads that may
+        // still look at it were pinned then, and the collector waits for them.
+        unsafe { guard.defer_unchecked(move || nodes.into_iter().for_each(|node| drop(Box::from_raw(node)))) };
+    }
+}
+
+impl<P: Platform> Drop for Participant<P> {
+    fn drop(&mut self) {
+        if !self.unlinked.is_empty() {
+            let guard = self.handle.pin();
+            self.hand_over(&guard);
+        }
+    }
+}
 
 impl<P: Platform> LinkedQueueQueue<P> {
-    fn participant(&self) -> Participant {
-        Participant(self.collector.register())
+    fn participant(&self) -> Participant<P> {
+        Participant { handle: self.collector.register(), unlinked: Vec::new() }
     }
 
     /// Appends a slot. The guard keeps every node that is read here from being freed.
@@ -141,7 +167,8 @@ impl<P: Platform> LinkedQueueQueue<P> {
     }
 
     /// Removes the oldest slot. Nothing only if there was an instant at which nothing was queued.
-    fn dequeue(&self, guard: &Guard) -> Option<SlotId> {
+    fn dequeue(&self, worker: &mut Participant<P>) -> Option<SlotId> {
+        let guard = &worker.handle.pin();
         let mut backoff = Backoff::<P>::new();
         let mut head = self.head.load(&HEAD_LOAD);
         loop {
@@ -158,8 +185,10 @@ impl<P: Platform> LinkedQueueQueue<P> {
                 Ok(_) => {
                     // SAFETY: `oldest` was not consumed before, so it cannot have been freed, and we are pinned.
                     let slot = unsafe { (*oldest).slot };
-                    // SAFETY: the exchange unlinked `head`, once; threads that still look at it are pinned.
-                    unsafe { guard.defer_unchecked(move || drop(Box::from_raw(head))) };
+                    worker.unlinked.push(head);
+                    if worker.unlinked.len() == BATCH {
+                        worker.hand_over(guard);
+                    }
                     return Some(SlotId::new(slot as usize));
                 }
                 Err(now) => head = now,
@@ -195,46 +224,46 @@ unsafe impl<P: Platform> RequestQueue for LinkedQueueQueue<P> {
     type Platform = P;
     type Submitters = Many;
     type Header = Header<P>;
-    type Client = Participant;
-    type Worker = Participant;
+    type Client = Participant<P>;
+    type Worker = Participant<P>;
 
     fn shape(&self) -> Shape {
         self.shape
     }
 
-    fn client(&self) -> Result<Participant, ClientError> {
+    fn client(&self) -> Result<Participant<P>, ClientError> {
         Ok(self.participant())
     }
 
-    fn retire(&self, _client: Participant) {}
+    fn retire(&self, _client: Participant<P>) {}
 
-    fn worker(&self, _lane: LaneId) -> Participant {
+    fn worker(&self, _lane: LaneId) -> Participant<P> {
         self.participant()
     }
 
     #[inline]
-    fn acquire(&self, slots: &impl Slots<Self::Header>, _client: &mut Participant) -> Option<SlotId> {
+    fn acquire(&self, slots: &impl Slots<Self::Header>, _client: &mut Participant<P>) -> Option<SlotId> {
         self.free.pop(slots)
     }
 
     #[inline]
-    fn submit(&self, _slots: &impl Slots<Self::Header>, client: &mut Participant, slot: SlotId) -> Destination {
-        self.enqueue(slot, &client.0.pin());
+    fn submit(&self, _slots: &impl Slots<Self::Header>, client: &mut Participant<P>, slot: SlotId) -> Destination {
+        self.enqueue(slot, &client.handle.pin());
         Destination::Any
     }
 
     #[inline]
-    fn withdraw(&self, slots: &impl Slots<Self::Header>, _client: &mut Participant, slot: SlotId) {
+    fn withdraw(&self, slots: &impl Slots<Self::Header>, _client: &mut Participant<P>, slot: SlotId) {
         self.free.push(slots, slot);
     }
 
     #[inline]
-    fn take(&self, _slots: &impl Slots<Self::Header>, worker: &mut Participant) -> Option<SlotId> {
-        self.dequeue(&worker.0.pin())
+    fn take(&self, _slots: &impl Slots<Self::Header>, worker: &mut Participant<P>) -> Option<SlotId> {
+        self.dequeue(worker)
     }
 
     #[inline]
-    fn complete(&self, slots: &impl Slots<Self::Header>, _worker: &mut Participant, slot: SlotId) {
+    fn complete(&self, slots: &impl Slots<Self::Header>, _worker: &mut Participant<P>, slot: SlotId) {
         self.free.push(slots, slot);
     }
 }
