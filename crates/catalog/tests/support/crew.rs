@@ -1,0 +1,472 @@
+//! Real threads round one queue, with an owner per slot on record outside it.
+//!
+//! ```text
+//!   client   acquire │FREE→me│ check result, fill │me→SUBMITTED│ submit
+//!   worker   take    │SUBMITTED→me│ check, answer │me→FREE│ complete
+//! ```
+//!
+//! The record is kept by relaxed swaps, which order nothing: a missing ordering stays missing. A slot
+//! with two owners is seen before a payload is touched. Whoever waits yields. No verdict comes from
+//! a clock, but for one: when nobody gets anywhere for 20 s, that is a hang.
+
+use super::allocation::Count;
+use super::{ClientOf, QueueOf, WorkerOf, acquire_all, handles, message_of};
+use slotwork::{
+    CachePadded, Claimed, Client, Design, Destination, Order, Outcome, RequestQueue, Shape, SlotId, Vacant, Worker,
+};
+use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, AtomicUsize, Ordering};
+use std::sync::{Arc, OnceLock};
+use std::thread::{JoinHandle, sleep, spawn, yield_now};
+use std::time::{Duration, Instant};
+
+/// How many of what, and what is watched.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Plan {
+    pub(crate) clients: usize,
+    pub(crate) lanes: usize,
+    pub(crate) slots_per_lane: usize,
+    /// Requests of each client.
+    pub(crate) requests: u64,
+    /// Whether "none" is checked against what was published before the call. That orders threads,
+    /// and so is off where orderings are under test.
+    pub(crate) answers: bool,
+    /// Whether clients drain now and then. A lost request makes a drain wait for ever.
+    pub(crate) drains: bool,
+    /// How long nobody may get anywhere before that is called a hang.
+    pub(crate) patience: Duration,
+    pub(crate) seed: u64,
+}
+
+impl Plan {
+    /// A usual one.
+    pub(crate) fn new(clients: usize, lanes: usize, slots_per_lane: usize, requests: u64) -> Self {
+        let (answers, drains, patience) = (false, true, Duration::from_secs(20));
+        Self { clients, lanes, slots_per_lane, requests, answers, drains, patience, seed: super::script::seed() }
+    }
+}
+
+/// What a run saw.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Report {
+    pub(crate) submitted: u64,
+    pub(crate) handled: u64,
+    /// By the threads of the run, from start to end.
+    pub(crate) allocated: Count,
+}
+
+const FREE: u32 = 0;
+const SUBMITTED: u32 = 1;
+const FIRST_CLIENT: u32 = 2;
+const FIRST_WORKER: u32 = 1 << 16;
+
+/// What a slot carries: enough to see that it is torn, stale or somebody else's.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Parcel {
+    client: u32,
+    sequence: u64,
+    seal: u64,
+    answer: u64,
+    body: [u64; 4],
+}
+
+impl Parcel {
+    fn seal_of(client: u32, sequence: u64, slot: SlotId) -> u64 {
+        (sequence ^ u64::from(client) << 48 ^ u64::from(slot.get()) << 24).wrapping_mul(0x9e37_79b9_7f4a_7c15)
+    }
+
+    fn fill(&mut self, client: u32, sequence: u64, slot: SlotId) {
+        let seal = Self::seal_of(client, sequence, slot);
+        *self = Self { client, sequence, seal, answer: 0, body: [seal; 4] };
+    }
+
+    fn sealed(&self, slot: SlotId) -> bool {
+        let seal = Self::seal_of(self.client, self.sequence, slot);
+        self.seal == seal && self.body == [seal; 4]
+    }
+}
+
+/// What the threads of a run share, beside the queue.
+struct Record {
+    plan: Plan,
+    order: Order,
+    owners: Box<[AtomicU32]>,
+    /// Per client: requests handled.
+    handled: Box<[CachePadded<AtomicU64>]>,
+    /// Per lane: submits that have returned. With one lane, those to any worker too.
+    published: Box<[CachePadded<AtomicU64>]>,
+    /// Completes that have returned.
+    returned: CachePadded<AtomicU64>,
+    /// Operations of all threads, for the watchdog.
+    progress: CachePadded<AtomicU64>,
+    clients_done: AtomicUsize,
+    stop: AtomicBool,
+    violation: OnceLock<String>,
+}
+
+impl Record {
+    fn stopped(&self) -> bool {
+        self.stop.load(Ordering::Relaxed)
+    }
+
+    fn violate(&self, text: String) {
+        let _ = self.violation.set(text);
+        self.stop.store(true, Ordering::Relaxed);
+    }
+
+    /// Passes a slot on, and says whether it was where it had to be.
+    fn pass(&self, slot: SlotId, from: u32, to: u32) -> bool {
+        let Some(owner) = self.owners.get(slot.index()) else {
+            self.violate(format!("slot {} does not exist", slot.index()));
+            return false;
+        };
+        let was = owner.swap(to, Ordering::Relaxed);
+        if was != from {
+            let (slot, was, from, to) = (slot.index(), role(was), role(from), role(to));
+            self.violate(format!("slot {slot} has two owners: it went to {to} from {was}, and not from {from}"));
+        }
+        was == from
+    }
+}
+
+fn role(owner: u32) -> String {
+    match owner {
+        FREE => "the free".into(),
+        SUBMITTED => "the submitted".into(),
+        FIRST_WORKER.. => format!("worker {}", owner - FIRST_WORKER),
+        _ => format!("client {}", owner - FIRST_CLIENT),
+    }
+}
+
+/// Numbers that look random (xorshift); a generator of its own per thread.
+struct Random(u64);
+
+impl Random {
+    fn below(&mut self, limit: u64) -> u64 {
+        self.0 ^= self.0 << 13;
+        self.0 ^= self.0 >> 7;
+        self.0 ^= self.0 << 17;
+        self.0 % limit
+    }
+}
+
+/// Runs the plan, and fails with whatever went wrong.
+pub(crate) fn run<D: Design>(plan: Plan) -> Report {
+    try_run::<D>(plan).unwrap_or_else(|violation| panic!("{}, {plan:?}: {violation}", D::NAME))
+}
+
+/// Runs the plan, and says what it saw or what went wrong.
+pub(crate) fn try_run<D: Design>(plan: Plan) -> Result<Report, String> {
+    let shape = Shape::new(plan.lanes, plan.slots_per_lane).expect("a test's shape");
+    let (first, workers) = handles::<D, Parcel>(shape, |_| Parcel::default());
+    let mut clients = vec![first];
+    for _ in 1..plan.clients {
+        clients.push(clients[0].try_clone().map_err(|error| error.to_string())?);
+    }
+    let counters = |count: usize| (0..count).map(|_| CachePadded::new(AtomicU64::new(0))).collect();
+    let record = Arc::new(Record {
+        plan,
+        order: D::CLAIMS.order,
+        owners: shape.all_slots().map(|_| AtomicU32::new(FREE)).collect(),
+        handled: counters(plan.clients),
+        published: counters(plan.lanes),
+        returned: CachePadded::new(AtomicU64::new(0)),
+        progress: CachePadded::new(AtomicU64::new(0)),
+        clients_done: AtomicUsize::new(0),
+        stop: AtomicBool::new(false),
+        violation: OnceLock::new(),
+    });
+    let clients: Vec<_> =
+        (0..).zip(clients).map(|(number, client)| start_client::<D>(&record, number, client)).collect();
+    let workers: Vec<_> =
+        (0..).zip(workers).map(|(number, worker)| start_worker::<D>(&record, number, worker)).collect();
+    watch(&record, || clients.iter().all(JoinHandle::is_finished) && workers.iter().all(JoinHandle::is_finished))?;
+    let clients: Vec<_> = clients.into_iter().map(JoinHandle::join).collect();
+    let workers: Vec<_> = workers.into_iter().map(JoinHandle::join).collect();
+    let panic = clients
+        .iter()
+        .filter_map(|end| end.as_ref().err())
+        .chain(workers.iter().filter_map(|end| end.as_ref().err()))
+        .next();
+    if let Some(panic) = panic {
+        return Err(format!("a thread panicked: {}", message_of(&**panic)));
+    }
+    if let Some(violation) = record.violation.get() {
+        return Err(violation.clone());
+    }
+    let clients: Vec<_> = clients.into_iter().flatten().collect();
+    let workers: Vec<_> = workers.into_iter().flatten().collect();
+    let mut report = Report::default();
+    for count in clients.iter().map(|end| end.2).chain(workers.iter().map(|end| end.2)) {
+        report.allocated.calls += count.calls;
+        report.allocated.bytes += count.bytes;
+    }
+    report.submitted = clients.iter().map(|end| end.1).sum();
+    report.handled = workers.iter().map(|end| end.1).sum();
+    settle(&record, &report, &clients[0].0)?;
+    Ok(report)
+}
+
+/// Until all threads are done; an error when nobody gets anywhere.
+fn watch(record: &Record, finished: impl Fn() -> bool) -> Result<(), String> {
+    let mut last = (record.progress.load(Ordering::Relaxed), Instant::now());
+    while !finished() {
+        sleep(Duration::from_micros(200));
+        let progress = record.progress.load(Ordering::Relaxed);
+        if progress != last.0 {
+            last = (progress, Instant::now());
+        } else if last.1.elapsed() > record.plan.patience {
+            record.stop.store(true, Ordering::Relaxed);
+            let told = record.violation.get().cloned().unwrap_or_default();
+            // Threads that are stuck inside the queue are left behind, so that the test can fail.
+            let patience = record.plan.patience;
+            return Err(format!("no progress in {patience:?} after {progress} operations {told}"));
+        }
+    }
+    Ok(())
+}
+
+/// What must be so when all threads are done.
+fn settle<Q: RequestQueue>(record: &Record, report: &Report, client: &Client<Parcel, Q>) -> Result<(), String> {
+    let slots = client.shape().slots();
+    let (submitted, handled) = (report.submitted, report.handled);
+    if submitted != handled {
+        return Err(format!("{submitted} requests were submitted, and {handled} were handled"));
+    }
+    let expected = record.plan.requests * record.plan.clients as u64;
+    if submitted != expected {
+        return Err(format!("{submitted} requests were submitted, and {expected} were planned"));
+    }
+    let free = acquire_all(client).len();
+    if free != slots || client.in_flight() != 0 {
+        return Err(format!("{free} slots of {slots} are free at the end, {} in flight", client.in_flight()));
+    }
+    Ok(())
+}
+
+type End<H> = JoinHandle<(H, u64, Count)>;
+
+fn start_client<D: Design>(record: &Arc<Record>, number: u32, client: ClientOf<D, Parcel>) -> End<ClientOf<D, Parcel>> {
+    let record = Arc::clone(record);
+    spawn(move || {
+        let before = Count::now();
+        let submitted = ClientRun { record: &record, client: &client, number, submitted: 0, net_acquired: 0 }.run();
+        record.clients_done.fetch_add(1, Ordering::Release);
+        (client, submitted, before.since())
+    })
+}
+
+struct ClientRun<'a, Q: RequestQueue> {
+    record: &'a Record,
+    client: &'a Client<Parcel, Q>,
+    number: u32,
+    submitted: u64,
+    /// Acquires less withdraws.
+    net_acquired: u64,
+}
+
+impl<'a, Q: RequestQueue> ClientRun<'a, Q> {
+    fn run(mut self) -> u64 {
+        let plan = self.record.plan;
+        let mut random =
+            Random(plan.seed.wrapping_add(u64::from(self.number) + 1).wrapping_mul(0x2545_f491_4f6c_dd1d) | 1);
+        let mut held = Vec::with_capacity(8);
+        while self.submitted < plan.requests && !self.record.stopped() {
+            let want = (1 + random.below(4)).min(plan.requests - self.submitted);
+            while (held.len() as u64) < want {
+                let Some(vacant) = self.acquire() else { break };
+                held.push(vacant);
+            }
+            if held.is_empty() {
+                yield_now();
+                continue;
+            }
+            if random.below(8) == 0 {
+                held.drain(..).for_each(|vacant| self.withdraw(vacant));
+            }
+            while let Some(vacant) = held.pop() {
+                self.submit(vacant);
+            }
+            if random.below(16) == 0 {
+                self.look_around();
+            }
+            if plan.drains && random.below(128) == 0 {
+                self.drain();
+            }
+        }
+        self.submitted
+    }
+
+    fn me(&self) -> u32 {
+        FIRST_CLIENT + self.number
+    }
+
+    fn acquire(&mut self) -> Option<Vacant<'a, Parcel, Q>> {
+        let plan = self.record.plan;
+        let returned = if plan.answers { self.record.returned.load(Ordering::Acquire) } else { 0 };
+        let Some(vacant) = self.client.acquire() else {
+            let slots = self.client.shape().slots() as u64;
+            if plan.answers && plan.clients == 1 && slots + returned > self.net_acquired {
+                let acquired = self.net_acquired;
+                let text = format!("none free, after {acquired} acquires and {returned} completions of {slots} slots");
+                self.record.violate(text);
+            }
+            return None;
+        };
+        let slot = vacant.slot();
+        if !self.record.pass(slot, FREE, self.me()) {
+            std::mem::forget(vacant);
+            return None;
+        }
+        self.net_acquired += 1;
+        let parcel = *vacant;
+        let right = match vacant.outcome() {
+            Outcome::Fresh => parcel == Parcel::default(),
+            Outcome::Completed => parcel.sealed(slot) && parcel.answer == !parcel.seal,
+            Outcome::Failed => parcel.sealed(slot) && parcel.answer == 0,
+        };
+        if !right {
+            let outcome = vacant.outcome();
+            self.record.violate(format!("slot {}, {outcome:?}, came back with {parcel:?}", slot.index()));
+        }
+        Some(vacant)
+    }
+
+    fn withdraw(&mut self, vacant: Vacant<'_, Parcel, Q>) {
+        self.record.pass(vacant.slot(), self.me(), FREE);
+        self.net_acquired -= 1;
+        drop(vacant);
+    }
+
+    fn submit(&mut self, mut vacant: Vacant<'_, Parcel, Q>) {
+        let slot = vacant.slot();
+        vacant.fill(self.number, self.submitted, slot);
+        self.record.pass(slot, self.me(), SUBMITTED);
+        let destination = vacant.submit();
+        self.submitted += 1;
+        self.record.progress.fetch_add(1, Ordering::Relaxed);
+        let lane = match destination {
+            Destination::Lane(lane) => lane.index(),
+            Destination::Any if self.record.plan.lanes == 1 => 0,
+            Destination::Any => return,
+        };
+        if self.record.plan.answers {
+            self.record.published[lane].fetch_add(1, Ordering::Release);
+        }
+    }
+
+    fn look_around(&self) {
+        let (flying, slots) = (self.client.in_flight(), self.client.shape().slots());
+        if flying > slots {
+            self.record.violate(format!("in_flight() is {flying} of {slots}"));
+        }
+    }
+
+    /// Everything this client has submitted is handled when a drain ends, and the handlers are seen.
+    fn drain(&self) {
+        let mut drain = self.client.begin_drain();
+        while !drain.poll() {
+            if self.record.stopped() {
+                return;
+            }
+            yield_now();
+        }
+        let handled = self.record.handled[self.number as usize].load(Ordering::Relaxed);
+        if handled != self.submitted {
+            self.record.violate(format!("a drain ended with {handled} of {} requests handled", self.submitted));
+        }
+    }
+}
+
+fn start_worker<D: Design>(record: &Arc<Record>, number: u32, worker: WorkerOf<D, Parcel>) -> End<WorkerOf<D, Parcel>> {
+    let record = Arc::clone(record);
+    spawn(move || {
+        let before = Count::now();
+        let last = vec![None; record.plan.clients];
+        let handled = WorkerRun { record: &record, worker: &worker, number, handled: 0, last }.run();
+        (worker, handled, before.since())
+    })
+}
+
+struct WorkerRun<'a, Q: RequestQueue> {
+    record: &'a Record,
+    worker: &'a Worker<Parcel, Q>,
+    number: u32,
+    handled: u64,
+    /// Per client: the sequence number seen last.
+    last: Vec<Option<u64>>,
+}
+
+impl<'a, Q: RequestQueue> WorkerRun<'a, Q> {
+    fn run(mut self) -> u64 {
+        let mut random = Random(self.record.plan.seed.wrapping_add(1 << 32 | u64::from(self.number)) | 1);
+        let mut claimed = Vec::with_capacity(8);
+        while !self.record.stopped() {
+            // Read before the last look: what was submitted before the clients ended is then found.
+            let ending = self.record.clients_done.load(Ordering::Acquire) == self.record.plan.clients;
+            match self.take() {
+                Some(guard) => claimed.push(guard),
+                None if !claimed.is_empty() => self.complete(&mut claimed, &mut random),
+                None if ending => break,
+                None => yield_now(),
+            }
+            if claimed.len() as u64 > random.below(6) {
+                self.complete(&mut claimed, &mut random);
+            }
+        }
+        self.handled
+    }
+
+    fn take(&mut self) -> Option<Claimed<'a, Parcel, Q>> {
+        let record = self.record;
+        let published = &record.published[self.worker.lane().index()];
+        let published = if record.plan.answers { published.load(Ordering::Acquire) } else { 0 };
+        let Some(guard) = self.worker.take() else {
+            if published > self.handled {
+                let handled = self.handled;
+                record.violate(format!("nothing to take, after {published} submits and {handled} takes"));
+            }
+            return None;
+        };
+        let slot = guard.slot();
+        if !record.pass(slot, SUBMITTED, FIRST_WORKER + self.number) {
+            std::mem::forget(guard);
+            return None;
+        }
+        self.handled += 1;
+        let parcel = *guard;
+        if !parcel.sealed(slot) || parcel.answer != 0 {
+            record.violate(format!("slot {} arrived with {parcel:?}", slot.index()));
+            return Some(guard);
+        }
+        let last = &mut self.last[parcel.client as usize];
+        if record.order == Order::Fifo && *last >= Some(parcel.sequence) {
+            let (client, sequence) = (parcel.client, parcel.sequence);
+            record.violate(format!("request {sequence} of client {client} was taken after its request {last:?}"));
+        }
+        *last = Some(parcel.sequence);
+        record.handled[parcel.client as usize].fetch_add(1, Ordering::Relaxed);
+        Some(guard)
+    }
+
+    /// Gives all back, in no order; some as failed.
+    fn complete(&mut self, claimed: &mut Vec<Claimed<'a, Parcel, Q>>, random: &mut Random) {
+        while !claimed.is_empty() {
+            let place = usize::try_from(random.below(claimed.len() as u64)).expect("a place in a vector");
+            let mut guard = claimed.swap_remove(place);
+            let fails = random.below(16) == 0;
+            if !fails {
+                guard.answer = !guard.seal;
+            }
+            self.record.pass(guard.slot(), FIRST_WORKER + self.number, FREE);
+            if fails {
+                guard.fail()
+            } else {
+                guard.complete()
+            }
+            self.record.progress.fetch_add(1, Ordering::Relaxed);
+            if self.record.plan.answers {
+                self.record.returned.fetch_add(1, Ordering::Release);
+            }
+        }
+    }
+}
