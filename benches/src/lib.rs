@@ -1,1 +1,30 @@
 //! Workloads, measuring, statistics, and the slotwork command.
+//!
+//! ```text
+//!   request ─▶ workload ─▶ contender ─▶ measure ─▶ verdict ─▶ report
+//!   payload    threads     a design     rounds     ranking     tables, JSON, CSV
+//!                 │        by name      alarm      statistics
+//!              waiting, gate, handler, placement, tally
+//! ```
+//!
+//! Everything is driven by the catalog: a design that is added there is measured and shown here. The workloads
+//! are shared by the `slotwork` command and the Criterion benches.
+
+pub mod alarm;
+pub mod contender;
+pub mod cost;
+pub mod gate;
+pub mod grid;
+pub mod handler;
+pub mod machine;
+pub mod measure;
+pub mod placement;
+pub mod record;
+pub mod report;
+pub mod request;
+pub mod single;
+pub mod statistics;
+pub mod tally;
+pub mod verdict;
+pub mod waiting;
+pub mod workload;

@@ -1,0 +1,164 @@
+//! The command line, and its errors in one line each.
+
+use clap::error::ErrorKind;
+use clap::{Args, Parser, Subcommand, ValueEnum};
+use slotwork_bench::grid::MAX_THREADS;
+use slotwork_bench::handler::Handler;
+use slotwork_bench::waiting::Waiting;
+use std::path::PathBuf;
+
+/// Ranks lock-free request queues on this machine.
+///
+/// Without a command, ranks all designs over the standard grid: `slotwork rank`.
+#[derive(Debug, Parser)]
+#[command(name = "slotwork", version, args_conflicts_with_subcommands = true)]
+struct Cli {
+    #[command(subcommand)]
+    command: Option<Command>,
+    #[command(flatten)]
+    rank: RankArguments,
+}
+
+/// What to do.
+#[derive(Debug, Subcommand)]
+pub(crate) enum Command {
+    /// Measure the designs and rank them.
+    Rank(RankArguments),
+    /// Show every design with all its claims.
+    List(ListArguments),
+    /// Measure what a round trip costs on one thread, beside a pair of crossbeam's ArrayQueue.
+    Cost(CostArguments),
+}
+
+/// Options of `slotwork rank`.
+#[derive(Args, Clone, Debug)]
+pub(crate) struct RankArguments {
+    /// A design to measure; may be repeated [default: all].
+    #[arg(long = "design", value_name = "DESIGN")]
+    pub(crate) designs: Vec<String>,
+    /// Client threads, or several separated by commas [default: the standard grid].
+    #[arg(long, value_name = "N", value_delimiter = ',', value_parser = clap::value_parser!(u64).range(1..=MAX_THREADS as u64))]
+    pub(crate) clients: Vec<u64>,
+    /// Worker threads, or several separated by commas [default: the standard grid].
+    #[arg(long, value_name = "N", value_delimiter = ',', value_parser = clap::value_parser!(u64).range(1..=MAX_THREADS as u64))]
+    pub(crate) workers: Vec<u64>,
+    /// Slots per worker, or several separated by commas [default: the standard grid].
+    #[arg(long, value_name = "N", value_delimiter = ',', value_parser = clap::value_parser!(u64).range(1..=slotwork_bench::grid::MAX_SLOTS as u64))]
+    pub(crate) slots: Vec<u64>,
+    /// Work per request, in nanoseconds.
+    #[arg(long, value_name = "K", default_value_t = 0, value_parser = clap::value_parser!(u64).range(0..=Handler::MAX_NANOSECONDS))]
+    pub(crate) handler_ns: u64,
+    /// How threads wait when there is nothing for them; auto: spin where each has a core, else yield.
+    #[arg(long, value_name = "POLICY", value_enum, default_value_t = Wait::Auto)]
+    pub(crate) wait: Wait,
+    /// How often each design is measured in each cell.
+    #[arg(long, value_name = "N", default_value_t = 3, value_parser = clap::value_parser!(u64).range(1..=1000))]
+    pub(crate) rounds: u64,
+    /// Length of a measured window [default: 100, and 250 where threads outnumber cores].
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=60_000))]
+    pub(crate) window_ms: Option<u64>,
+    /// Seed of the visiting order and of the intervals.
+    #[arg(long, value_name = "S", default_value_t = 1)]
+    pub(crate) seed: u64,
+    /// Leave threads where the scheduler puts them.
+    #[arg(long)]
+    pub(crate) no_pin: bool,
+    /// Print the results as JSON.
+    #[arg(long)]
+    pub(crate) json: bool,
+    /// The folder for the JSON and CSV files.
+    #[arg(long, value_name = "DIR", default_value = "results")]
+    pub(crate) output: PathBuf,
+}
+
+/// Options of `slotwork list`.
+#[derive(Args, Clone, Debug)]
+pub(crate) struct ListArguments {
+    /// Print the list as JSON.
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+/// Options of `slotwork cost`.
+#[derive(Args, Clone, Debug)]
+pub(crate) struct CostArguments {
+    /// How many batches of each contender are measured.
+    #[arg(long, value_name = "N", default_value_t = 300, value_parser = clap::value_parser!(u64).range(1..=100_000))]
+    pub(crate) rounds: u64,
+    /// Seed of the visiting order and of the intervals.
+    #[arg(long, value_name = "S", default_value_t = 1)]
+    pub(crate) seed: u64,
+    /// Print the results as JSON.
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+/// The waiting policy as it is asked for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Wait {
+    /// What suits each cell.
+    Auto,
+    /// Poll for ever.
+    Spin,
+    /// 64 polls, then yield between polls.
+    Yield,
+    /// 64 polls, then sleep.
+    Park,
+    /// 64 polls, 32 yields, then sleep.
+    Settle,
+}
+
+impl Wait {
+    pub(crate) fn policy(self) -> Option<Waiting> {
+        match self {
+            Self::Auto => None,
+            Self::Spin => Some(Waiting::Spin),
+            Self::Yield => Some(Waiting::Yield),
+            Self::Park => Some(Waiting::Park),
+            Self::Settle => Some(Waiting::Settle),
+        }
+    }
+}
+
+/// The command that was asked for; or, after an answer was printed, the exit code.
+pub(crate) fn parse() -> Result<Command, u8> {
+    match Cli::try_parse() {
+        Ok(cli) => Ok(cli.command.unwrap_or(Command::Rank(cli.rank))),
+        Err(error) if matches!(error.kind(), ErrorKind::DisplayHelp | ErrorKind::DisplayVersion) => {
+            // A closed pipe is no reason to complain.
+            let _ = error.print();
+            Err(0)
+        }
+        Err(error) => {
+            let text = error.to_string();
+            // The first paragraph says what is wrong; usage and tips follow it.
+            let paragraph = text.split("\n\n").next().unwrap_or_default();
+            eprintln!("slotwork: {}", one_line(paragraph.trim_start_matches("error: ")));
+            Err(crate::REFUSED)
+        }
+    }
+}
+
+/// The text with its line ends made spaces.
+pub(crate) fn one_line(text: &str) -> String {
+    text.split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use clap::CommandFactory;
+
+    #[test]
+    fn the_command_line_is_well_formed() {
+        Cli::command().debug_assert();
+    }
+
+    #[test]
+    fn no_command_means_rank() {
+        let cli = Cli::try_parse_from(["slotwork", "--rounds", "2"]).unwrap();
+        assert!(cli.command.is_none());
+        assert_eq!(cli.rank.rounds, 2);
+        assert!(Cli::try_parse_from(["slotwork", "list", "--rounds", "2"]).is_err());
+    }
+}

@@ -1,0 +1,213 @@
+//! Measuring with doubt: rounds, shuffled visits, an alarm around every window.
+//!
+//! ```text
+//!   round 1   cell 1×1/4   c ▪ a ▪ b      each ▪: ping-pong, warm-up, window, ping-pong
+//!             cell 2×2/4   b ▪ c ▪ a
+//!   round 2   cell 1×1/4   a ▪ c ▪ b      …
+//! ```
+//!
+//! Whatever changes on the machine in the course of a run hits all contenders alike. A window in which
+//! the alarm rang is measured again, within a budget, and the quietest attempt is kept: chosen by the
+//! alarm, never by its result.
+
+use crate::alarm::Alarm;
+use crate::contender::Contender;
+use crate::grid::{admit, window_of};
+use crate::handler::Handler;
+use crate::placement::Placement;
+use crate::record::{CellRecord, Doubt, Row, Sample};
+use crate::workload::{Cell, Conditions, Window, WorkloadError};
+use rand::SeedableRng;
+use rand::rngs::SmallRng;
+use rand::seq::SliceRandom;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+
+/// What is to be measured, and how.
+#[derive(Clone, Debug)]
+pub struct Plan {
+    /// The cells.
+    pub cells: Vec<Cell>,
+    /// Who takes part.
+    pub contenders: Vec<Contender>,
+    /// How often each is visited in each cell.
+    pub rounds: usize,
+    /// Length of a window; what suits the cell, if none.
+    pub window: Option<Duration>,
+    /// Work per request, in nanoseconds.
+    pub handler_nanoseconds: u64,
+    /// Seed of the visiting order.
+    pub seed: u64,
+    /// Where threads run.
+    pub placement: Placement,
+}
+
+/// What a run measured.
+#[derive(Debug)]
+pub struct Measured {
+    /// Each cell with a row for each contender.
+    pub cells: Vec<CellRecord>,
+    /// The alarm, with what it heard.
+    pub alarm: Alarm,
+    /// How many windows were measured again.
+    pub repeated_windows: usize,
+    /// Whether it was broken off.
+    pub interrupted: bool,
+}
+
+impl Plan {
+    /// Attempts at one window.
+    const ATTEMPTS: usize = 3;
+    /// Part of the planned time that repeating may take.
+    const REPEAT_BUDGET: f64 = 0.08;
+    /// What starting and ending the threads of one window takes, roughly.
+    const AROUND: Duration = Duration::from_millis(3);
+
+    fn window(&self, cell: &Cell) -> Duration {
+        self.window.unwrap_or_else(|| window_of(cell, &self.placement))
+    }
+
+    fn warm_up(&self, cell: &Cell) -> Duration {
+        (self.window(cell) / 10).clamp(Duration::from_millis(2), Duration::from_millis(50))
+    }
+
+    fn visit_time(&self, cell: &Cell) -> Duration {
+        self.warm_up(cell) + self.window(cell) + Self::AROUND
+    }
+
+    /// How long it will take, repeated windows not counted.
+    #[must_use]
+    pub fn duration(&self) -> Duration {
+        let visits = |cell: &Cell| self.contenders.iter().filter(|who| admit(who, cell).is_ok()).count() * self.rounds;
+        let of_cell = |cell| self.visit_time(cell).mul_f64(visits(cell) as f64);
+        self.cells.iter().map(of_cell).sum()
+    }
+
+    /// Measures. `progress` is told the planned time of each visit as it ends.
+    pub fn measure(&self, interrupted: &AtomicBool, progress: &mut dyn FnMut(Duration)) -> Measured {
+        let mut run = Run {
+            plan: self,
+            handler: Handler::calibrated(self.handler_nanoseconds),
+            alarm: Alarm::calibrated(&self.placement),
+            budget: self.duration().mul_f64(Self::REPEAT_BUDGET),
+            repeated_windows: 0,
+            interrupted,
+        };
+        let mut cells: Vec<CellRecord> = self.cells.iter().map(|cell| self.empty_record(cell)).collect();
+        let mut random = SmallRng::seed_from_u64(self.seed);
+        'run: for round in 0..self.rounds {
+            for (cell, record) in self.cells.iter().zip(&mut cells) {
+                let mut order: Vec<usize> = (0..self.contenders.len()).collect();
+                order.shuffle(&mut random);
+                for at in order {
+                    let row = &mut record.rows[at];
+                    if row.not_applicable.is_some() {
+                        continue;
+                    }
+                    if row.failure.is_none() {
+                        match run.visit(cell, &self.contenders[at], round) {
+                            Ok(Some(sample)) => row.samples.push(sample),
+                            Ok(None) => break 'run,
+                            // The design is wrong here: measuring it further would give figures of nothing.
+                            Err(error) => row.failure = Some(error.to_string()),
+                        }
+                    }
+                    progress(self.visit_time(cell));
+                }
+            }
+        }
+        let Run { alarm, repeated_windows, .. } = run;
+        Measured { cells, alarm, repeated_windows, interrupted: interrupted.load(Ordering::Relaxed) }
+    }
+
+    fn empty_record(&self, cell: &Cell) -> CellRecord {
+        let row = |contender: &Contender| Row {
+            design: contender.name.clone(),
+            not_applicable: admit(contender, cell).err().map(|reason| reason.to_string()),
+            failure: None,
+            median: None,
+            of_best: None,
+            samples: Vec::new(),
+        };
+        CellRecord {
+            clients: cell.clients,
+            workers: cell.shape.lanes(),
+            slots_per_lane: cell.shape.slots_per_lane(),
+            waiting: cell.waiting,
+            window_milliseconds: u64::try_from(self.window(cell).as_millis()).unwrap_or(u64::MAX),
+            rows: self.contenders.iter().map(row).collect(),
+        }
+    }
+}
+
+/// A run under way.
+struct Run<'a> {
+    plan: &'a Plan,
+    handler: Handler,
+    alarm: Alarm,
+    budget: Duration,
+    repeated_windows: usize,
+    interrupted: &'a AtomicBool,
+}
+
+impl Run<'_> {
+    /// One window of one contender, measured again while the alarm rings; none when interrupted.
+    fn visit(&mut self, cell: &Cell, contender: &Contender, round: usize) -> Result<Option<Sample>, WorkloadError> {
+        let conditions = Conditions {
+            handler: self.handler,
+            placement: &self.plan.placement,
+            warm_up: self.plan.warm_up(cell),
+            window: self.plan.window(cell),
+            interrupted: self.interrupted,
+        };
+        let mut kept: Option<(f64, Sample)> = None;
+        for attempt in 1..=Plan::ATTEMPTS {
+            let before = self.alarm.trip();
+            let Some(window) = contender.run(*cell, conditions)? else { return Ok(None) };
+            let after = self.alarm.trip();
+            let loudest = before.into_iter().chain(after).fold(0.0, f64::max);
+            let disturbed = self.alarm.is_disturbed(before) || self.alarm.is_disturbed(after);
+            if kept.as_ref().is_none_or(|(kept, _)| loudest < *kept) {
+                kept = Some((loudest, sample(round, &window, before, after, disturbed)));
+            }
+            if let Some((_, sample)) = &mut kept {
+                sample.attempts = attempt;
+            }
+            let repeat = self.plan.visit_time(cell);
+            if !disturbed || attempt == Plan::ATTEMPTS || repeat > self.budget {
+                break;
+            }
+            self.budget -= repeat;
+            self.repeated_windows += 1;
+        }
+        Ok(kept.map(|(_, sample)| sample))
+    }
+}
+
+fn sample(round: usize, window: &Window, before: Option<f64>, after: Option<f64>, disturbed: bool) -> Sample {
+    let seconds = window.length.as_secs_f64();
+    let mut doubts = Vec::new();
+    if disturbed {
+        doubts.push(Doubt::Disturbed);
+    }
+    if window.clock_doubt > window.length / 100 {
+        doubts.push(Doubt::Clock);
+    }
+    if window.overlap < 0.9 {
+        doubts.push(Doubt::NotOverlapping);
+    }
+    Sample {
+        round,
+        round_trips: window.round_trips,
+        seconds,
+        throughput: window.round_trips as f64 / seconds,
+        acquired: window.acquired,
+        failed_acquires: window.failed_acquires,
+        overlap: window.overlap,
+        handled_in_all: window.totals.handled,
+        attempts: 1,
+        trip_before_nanoseconds: before,
+        trip_after_nanoseconds: after,
+        doubts,
+    }
+}

@@ -1,0 +1,177 @@
+//! The report of `slotwork rank`: a table per cell, then the verdict.
+
+use super::table;
+use crate::record::{Category, CellRecord, Place, Ranking, Record, Row};
+use std::fmt::Write;
+
+/// The whole report.
+#[must_use]
+pub fn rank_report(record: &Record) -> String {
+    let mut text = String::new();
+    let _ = writeln!(text, "slotwork rank · slot round trips · {}", record.started);
+    let _ = writeln!(text, "{}", record.machine);
+    let _ = writeln!(text, "{}", conditions(record));
+    if !record.machine.is_optimised() {
+        let _ = writeln!(text, "NOT OPTIMISED: a debug build says nothing about speed; use cargo run --release");
+    }
+    if record.interrupted {
+        let _ = writeln!(text, "INTERRUPTED: later rounds are missing");
+    }
+    for cell in &record.cells {
+        let _ = write!(text, "\n{}", cell_table(cell));
+    }
+    for ranking in &record.rankings {
+        let _ = write!(text, "\n{}", ranking_table(ranking));
+    }
+    if !record.rankings.is_empty() {
+        let _ = writeln!(text, "{}", how_to_read(record));
+    }
+    text
+}
+
+fn conditions(record: &Record) -> String {
+    let settings = &record.settings;
+    let mut parts = vec![
+        format!("{} cells, {} rounds", record.cells.len(), settings.rounds),
+        match settings.handler_nanoseconds {
+            0 => "empty handler".into(),
+            nanoseconds => format!("handler of {nanoseconds} ns"),
+        },
+        (if settings.pinned { "threads pinned" } else { "threads not pinned" }).into(),
+        format!("seed {}", settings.seed),
+    ];
+    parts.push(match settings.quiet_trip_nanoseconds {
+        Some(quiet) => format!("line ping-pong {quiet:.0} ns when quiet"),
+        None => "no disturbance alarm (it needs two cores)".into(),
+    });
+    if settings.repeated_windows > 0 {
+        parts.push(format!("{} disturbed windows repeated", settings.repeated_windows));
+    }
+    parts.push(format!("{:.0} s", record.seconds));
+    parts.join(" · ")
+}
+
+fn cell_table(cell: &CellRecord) -> String {
+    let count = |number: usize, one: &str| format!("{number} {one}{}", if number == 1 { "" } else { "s" });
+    let header = ["design", "Mreq/s", "min – max", "of best", "failed acquires / request", "remarks"];
+    let mut table = table(&header, 1..5);
+    let mut rows: Vec<&Row> = cell.rows.iter().collect();
+    // Best first; those without a figure last, in the catalog's order.
+    rows.sort_by(|a, b| b.median.unwrap_or(-1.0).total_cmp(&a.median.unwrap_or(-1.0)));
+    for row in rows {
+        table.add_row(cell_row(row));
+    }
+    format!(
+        "{} × {}, {} per lane · waiting: {} · {} ms windows\n{table}\n",
+        count(cell.clients, "client"),
+        count(cell.workers, "worker"),
+        count(cell.slots_per_lane, "slot"),
+        cell.waiting,
+        cell.window_milliseconds,
+    )
+}
+
+fn cell_row(row: &Row) -> Vec<String> {
+    let without_figures = |text: String| {
+        let mut cells = vec![row.design.clone()];
+        cells.extend(["–"; 4].map(String::from));
+        cells.push(text);
+        cells
+    };
+    if let Some(reason) = &row.not_applicable {
+        return without_figures(format!("n/a ({reason})"));
+    }
+    if let Some(failure) = &row.failure {
+        return without_figures(format!("FAILED: {failure}"));
+    }
+    let Some(median) = row.median else { return without_figures("not measured".into()) };
+    let throughputs = || row.samples.iter().map(|sample| sample.throughput);
+    let (low, high) = (throughputs().fold(f64::INFINITY, f64::min), throughputs().fold(0.0, f64::max));
+    let failed: u64 = row.samples.iter().map(|sample| sample.failed_acquires).sum();
+    let acquired: u64 = row.samples.iter().map(|sample| sample.acquired).sum();
+    let failed_per_request = if acquired == 0 { "–".into() } else { short(failed as f64 / acquired as f64) };
+    vec![
+        row.design.clone(),
+        short(median / 1e6),
+        format!("{} – {}", short(low / 1e6), short(high / 1e6)),
+        row.of_best.map_or("–".into(), |ratio| format!("{:.0} %", ratio * 100.0)),
+        failed_per_request,
+        remarks(row),
+    ]
+}
+
+/// The doubts of a row, with how many of its samples they concern.
+fn remarks(row: &Row) -> String {
+    let samples = row.samples.len();
+    let mut doubts: Vec<_> = row.samples.iter().flat_map(|sample| &sample.doubts).copied().collect();
+    doubts.sort_by_key(|doubt| doubt.word());
+    doubts.dedup();
+    let count = |doubt| row.samples.iter().filter(|sample| sample.doubts.contains(doubt)).count();
+    let words: Vec<String> =
+        doubts.iter().map(|doubt| format!("{} {}/{samples}", doubt.word(), count(doubt))).collect();
+    words.join(", ")
+}
+
+fn ranking_table(ranking: &Ranking) -> String {
+    let (title, who) = match ranking.category {
+        Category::OneSubmitter => ("one submitter", "all designs"),
+        Category::ManySubmitters => ("many submitters", "designs that take them"),
+        Category::Together => ("together", "designs that take part in all cells"),
+    };
+    let mut table = table(&["rank", "design", "score", "95 % interval", "remarks"], 0..1);
+    for column in [2, 3] {
+        if let Some(column) = table.column_mut(column) {
+            column.set_cell_alignment(comfy_table::CellAlignment::Right);
+        }
+    }
+    for place in &ranking.places {
+        table.add_row(place_row(place, &ranking.places));
+    }
+    let cells = ranking.cells.len();
+    let noun = if cells == 1 { "cell" } else { "cells" };
+    format!("Ranking, {title}: {who}, {cells} {noun} ({})\n{table}\n", ranking.cells.join(", "))
+}
+
+fn place_row(place: &Place, places: &[Place]) -> Vec<String> {
+    let tied = place.rank.is_some() && places.iter().filter(|other| other.rank == place.rank).count() > 1;
+    vec![
+        place.rank.map_or("–".into(), |rank| format!("{}{rank}", if tied { "=" } else { "" })),
+        place.design.clone(),
+        place.score.map_or("–".into(), |score| format!("{:.3}", score.value)),
+        place.score.map_or("–".into(), |score| format!("{:.3} – {:.3}", score.low, score.high)),
+        place.void.as_ref().map_or(String::new(), |reason| format!("no score: {reason}")),
+    ]
+}
+
+fn how_to_read(record: &Record) -> String {
+    let mut text = String::from(
+        "score: geometric mean of the throughput as part of the best in the same round; 1 is always best\n\
+         =:     intervals overlap, directly or through others: not distinguishable here",
+    );
+    if record.settings.rounds < 2 {
+        text.push_str("\none round shows no spread, so everything ties: use --rounds 3 or more");
+    }
+    text
+}
+
+/// Three significant digits or so, without an exponent.
+fn short(value: f64) -> String {
+    match value {
+        value if value >= 99.95 => format!("{value:.0}"),
+        value if value >= 9.995 => format!("{value:.1}"),
+        value if value >= 0.0995 => format!("{value:.2}"),
+        0.0 => "0".into(),
+        value => format!("{value:.3}"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn figures_are_short() {
+        let shown: Vec<String> = [0.0, 0.0012, 0.123, 1.5, 12.34, 123.4, 12345.6].map(short).into();
+        assert_eq!(shown, ["0", "0.001", "0.12", "1.50", "12.3", "123", "12346"]);
+    }
+}

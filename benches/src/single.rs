@@ -1,0 +1,266 @@
+//! The cost of a round trip on one thread: client and worker in turn, nobody else there.
+//!
+//! ```text
+//!   acquire ▸ check ▸ fill ▸ submit ▸ take ▸ transform ▸ complete ▸ acquire …
+//! ```
+//!
+//! It is what a design costs when nothing is contended. Beside the designs stand a *reference*, a pair of
+//! crossbeam's `ArrayQueue` (free indices, submitted indices), and a *floor*, the same payload work
+//! without any queue.
+
+use crate::request::{Request, Sequence};
+use crate::tally::{CountError, Totals};
+use crossbeam_queue::ArrayQueue;
+use slotwork::{CachePadded, Client, Design, Native, Pool, Shape, Worker};
+use slotwork_catalog::{Visitor, visit_all};
+
+/// Slots in the one lane.
+pub const SLOTS: usize = 64;
+
+/// Something that goes round the circle on one thread.
+pub trait RoundTrips {
+    /// Goes round `count` times.
+    fn go(&mut self, count: u64);
+
+    /// Holds all counts so far against each other.
+    ///
+    /// # Errors
+    /// [`CountError`].
+    fn verify(&self) -> Result<(), CountError>;
+}
+
+/// A contender of the single-threaded measurement.
+pub struct Single {
+    /// The name it is shown by.
+    pub name: String,
+    /// What it is.
+    pub kind: Kind,
+    /// The circle itself.
+    pub trips: Box<dyn RoundTrips>,
+}
+
+/// What a single-threaded contender is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Kind {
+    /// A design of the catalog.
+    Design,
+    /// What everything is compared with.
+    Reference,
+    /// What cannot be undercut.
+    Floor,
+}
+
+/// Every design of the catalog, then the reference, then the floor.
+#[must_use]
+pub fn singles() -> Vec<Single> {
+    struct Enter;
+    impl Visitor for Enter {
+        type Output = Single;
+        fn visit<D: Design>(&mut self) -> Single {
+            Single { name: D::NAME.into(), kind: Kind::Design, trips: Box::new(OneThread::<D>::new()) }
+        }
+    }
+    let mut singles = visit_all(&mut Enter);
+    let reference = Box::new(ArrayQueuePair::new());
+    singles.push(Single { name: ArrayQueuePair::NAME.into(), kind: Kind::Reference, trips: reference });
+    singles.push(Single { name: Floor::NAME.into(), kind: Kind::Floor, trips: Box::new(Floor::new()) });
+    singles
+}
+
+/// Counts of one thread that plays both parts.
+#[derive(Clone, Copy, Debug)]
+struct Both {
+    inputs: Sequence,
+    totals: Totals,
+}
+
+impl Both {
+    fn new() -> Self {
+        // Slots at rest are counted by nobody here: each trip needs its slot, or it fails.
+        Self { inputs: Sequence::of_client(0), totals: Totals::default() }
+    }
+
+    #[inline]
+    fn fill(&mut self, request: &mut Request) {
+        self.totals.acquired += 1;
+        self.totals.wrong_results += u64::from(!request.is_handled());
+        let input = self.inputs.next_input();
+        request.fill(input);
+        self.totals.submitted += 1;
+        self.totals.sum_submitted = self.totals.sum_submitted.wrapping_add(input);
+    }
+
+    #[inline]
+    fn handle(&mut self, request: &mut Request) {
+        self.totals.sum_handled = self.totals.sum_handled.wrapping_add(request.handle());
+        self.totals.handled += 1;
+    }
+}
+
+/// A design of the catalog on one thread.
+pub struct OneThread<D: Design> {
+    client: Client<Request, D::Queue<Native>>,
+    worker: Worker<Request, D::Queue<Native>>,
+    both: Both,
+}
+
+impl<D: Design> OneThread<D> {
+    /// A new queue with one lane.
+    ///
+    /// # Panics
+    /// When the design does not take one lane of [`SLOTS`] slots, which every design of the catalog does.
+    #[must_use]
+    #[allow(clippy::new_without_default, reason = "it allocates a queue")]
+    pub fn new() -> Self {
+        let shape = Shape::new(1, SLOTS).expect("one lane of a few slots is a shape");
+        let queue = D::build(shape).expect("every design takes one lane of 64 slots");
+        let pool = Pool::new(queue, |_| Request::unused()).expect("a few slots fit in memory");
+        let (client, mut workers) = pool.split();
+        Self { client, worker: workers.remove(0), both: Both::new() }
+    }
+
+    /// Goes round once.
+    #[inline]
+    pub fn round_trip(&mut self) {
+        // A slot that is missing shows in the counts: less was handled than acquired, or less than asked for.
+        if let Some(mut slot) = self.client.acquire() {
+            self.both.fill(&mut slot);
+            slot.submit();
+        } else {
+            self.both.totals.slots += 1;
+        }
+        if let Some(mut slot) = self.worker.take() {
+            self.both.handle(&mut slot);
+            slot.complete();
+        }
+    }
+}
+
+impl<D: Design> RoundTrips for OneThread<D> {
+    fn go(&mut self, count: u64) {
+        (0..count).for_each(|_| self.round_trip());
+    }
+
+    fn verify(&self) -> Result<(), CountError> {
+        self.both.totals.verify()
+    }
+}
+
+/// The reference: indices in two bounded queues, one of free slots, one of submitted ones.
+pub struct ArrayQueuePair {
+    free: ArrayQueue<u32>,
+    submitted: ArrayQueue<u32>,
+    slots: Box<[CachePadded<Request>]>,
+    both: Both,
+}
+
+impl ArrayQueuePair {
+    /// The name it is shown by.
+    pub const NAME: &'static str = "ArrayQueue pair";
+
+    /// A pair for [`SLOTS`] slots.
+    #[must_use]
+    #[allow(clippy::new_without_default, reason = "it allocates a queue")]
+    pub fn new() -> Self {
+        let free = ArrayQueue::new(SLOTS);
+        for slot in (0_u32..).take(SLOTS) {
+            let _ = free.push(slot);
+        }
+        let slots = (0..SLOTS).map(|_| CachePadded::new(Request::unused())).collect();
+        Self { free, submitted: ArrayQueue::new(SLOTS), slots, both: Both::new() }
+    }
+
+    /// Goes round once.
+    #[inline]
+    pub fn round_trip(&mut self) {
+        if let Some(slot) = self.free.pop() {
+            self.both.fill(&mut self.slots[slot as usize]);
+            let _ = self.submitted.push(slot);
+        } else {
+            self.both.totals.slots += 1;
+        }
+        if let Some(slot) = self.submitted.pop() {
+            self.both.handle(&mut self.slots[slot as usize]);
+            let _ = self.free.push(slot);
+        }
+    }
+}
+
+impl RoundTrips for ArrayQueuePair {
+    fn go(&mut self, count: u64) {
+        (0..count).for_each(|_| self.round_trip());
+    }
+
+    fn verify(&self) -> Result<(), CountError> {
+        self.both.totals.verify()
+    }
+}
+
+/// The floor: the payload's own work, slot after slot.
+pub struct Floor {
+    slots: Box<[CachePadded<Request>]>,
+    next: usize,
+    both: Both,
+}
+
+impl Floor {
+    /// The name it is shown by.
+    pub const NAME: &'static str = "floor (no queue)";
+
+    /// Slots without a queue.
+    #[must_use]
+    #[allow(clippy::new_without_default, reason = "it allocates")]
+    pub fn new() -> Self {
+        let slots = (0..SLOTS).map(|_| CachePadded::new(Request::unused())).collect();
+        Self { slots, next: 0, both: Both::new() }
+    }
+
+    /// Goes round once.
+    #[inline]
+    pub fn round_trip(&mut self) {
+        let slot = std::hint::black_box(&mut self.slots[self.next]);
+        self.next = (self.next + 1) % SLOTS;
+        self.both.fill(slot);
+        let slot = std::hint::black_box(slot);
+        self.both.handle(slot);
+    }
+}
+
+impl RoundTrips for Floor {
+    fn go(&mut self, count: u64) {
+        (0..count).for_each(|_| self.round_trip());
+    }
+
+    fn verify(&self) -> Result<(), CountError> {
+        self.both.totals.verify()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_single_counts_what_it_did() {
+        for mut single in singles() {
+            single.trips.go(1000);
+            assert_eq!(single.trips.verify(), Ok(()), "{}", single.name);
+        }
+    }
+
+    #[test]
+    fn bench_finds_bug_also_on_one_thread() {
+        let mut pair = ArrayQueuePair::new();
+        pair.go(100);
+        // A slot is lost between the queues.
+        assert!(pair.free.pop().is_some());
+        pair.both.fill(&mut Request::unused());
+        assert!(matches!(pair.verify(), Err(CountError::Counts { .. })));
+        // None is left at all.
+        let mut pair = ArrayQueuePair::new();
+        while pair.free.pop().is_some() {}
+        pair.go(1);
+        assert!(matches!(pair.verify(), Err(CountError::Slots { .. })));
+    }
+}
