@@ -1,7 +1,7 @@
 //! `shared-bitmap`: one fill bitmap and one done bitmap for all lanes; one submitter.
 //!
 //! The second version of the QEMU threaded workqueue (2018), kept as it was laid out, because its
-//! figures (peak at 12 threads, a fifth of it at 64) are what the later steps are measured against:
+//! figures (peak at 12 threads, a seventh of it at 64) are what the later steps are measured against:
 //!
 //! ```text
 //!             lane 0    lane 1    lane 2    …
