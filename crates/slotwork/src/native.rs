@@ -3,6 +3,7 @@
 use crate::{AccessCell, Atomic, AtomicInteger, Lock, Platform, Site};
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicPtr, AtomicU32, AtomicU64, fence};
+use std::time::Duration;
 
 /// The machine the program runs on.
 #[derive(Clone, Copy, Debug)]
@@ -39,6 +40,11 @@ impl Platform for Native {
     #[inline]
     fn park() {
         std::thread::park();
+    }
+
+    #[inline]
+    fn park_timeout(timeout: Duration) {
+        std::thread::park_timeout(timeout);
     }
 
     #[inline]

@@ -11,6 +11,7 @@
 
 use crate::Site;
 use std::fmt::Debug;
+use std::time::Duration;
 
 /// Everything a design may ask of the machine.
 pub trait Platform: Sized + Send + Sync + 'static {
@@ -38,6 +39,12 @@ pub trait Platform: Sized + Send + Sync + 'static {
     /// Sleeps until [`Platform::unpark`] was called for this thread. May return for no reason. One
     /// token is remembered: an unpark before the park is not lost.
     fn park();
+    /// As [`Platform::park`], but returns after `timeout` at the latest. Where there is no clock, as in a
+    /// checker, it returns after letting others run.
+    fn park_timeout(timeout: Duration) {
+        let _ = timeout;
+        Self::yield_now();
+    }
     /// Wakes `thread`, or lets its next park return at once.
     fn unpark(thread: &Self::Thread);
 }

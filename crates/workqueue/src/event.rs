@@ -18,6 +18,7 @@ use slotwork::{Atomic, AtomicInteger, CachePadded, Lock, Platform};
 use std::collections::VecDeque;
 use std::fmt;
 use std::sync::Arc;
+use std::time::Duration;
 
 slotwork::sites! {
     /// Every atomic access of the event.
@@ -30,6 +31,9 @@ slotwork::sites! {
     WOKEN_LOAD: Load(Acquire), pairs [WOKEN_STORE], "tells a wake from a spurious return of park";
     LOCK: Lock, pairs [LOCK], "the list of sleepers";
 }
+
+/// No timeout.
+const FOR_EVER: Duration = Duration::MAX;
 
 /// A place to sleep until somebody publishes work; any number of sleepers and wakers.
 pub struct Event<P: Platform> {
@@ -57,20 +61,56 @@ impl<P: Platform> Event<P> {
     /// lock and an allocation.
     pub fn wait_until<R>(&self, mut look: impl FnMut() -> Option<R>) -> R {
         loop {
-            let sleeper = self.enlist();
-            P::fence(&FENCE_SLEEP);
-            if let Some(found) = look() {
-                if !self.leave(&sleeper) {
-                    self.notify_one();
+            if let Some(found) = self.sleep_once(&mut look, || Some(FOR_EVER)) {
+                return found;
+            }
+        }
+    }
+
+    /// As [`Event::wait_until`], but gives up when `remaining` says that no time is left. The last
+    /// look comes after that, and whoever gives up leaves no trace and swallows no wake.
+    pub fn wait_until_timeout<R>(
+        &self,
+        mut look: impl FnMut() -> Option<R>,
+        mut remaining: impl FnMut() -> Option<Duration>,
+    ) -> Option<R> {
+        loop {
+            if let Some(found) = self.sleep_once(&mut look, &mut remaining) {
+                return Some(found);
+            }
+            remaining()?;
+        }
+    }
+
+    /// Sleeps until woken or out of time, with a look before and after.
+    fn sleep_once<R>(
+        &self,
+        look: &mut impl FnMut() -> Option<R>,
+        mut remaining: impl FnMut() -> Option<Duration>,
+    ) -> Option<R> {
+        let sleeper = self.enlist();
+        P::fence(&FENCE_SLEEP);
+        if let Some(found) = look() {
+            self.leave_or_pass_on(&sleeper);
+            return Some(found);
+        }
+        while sleeper.woken.load(&WOKEN_LOAD) == 0 {
+            match remaining() {
+                Some(FOR_EVER) => P::park(),
+                Some(time) => P::park_timeout(time),
+                None => {
+                    self.leave_or_pass_on(&sleeper);
+                    break;
                 }
-                return found;
             }
-            while sleeper.woken.load(&WOKEN_LOAD) == 0 {
-                P::park();
-            }
-            if let Some(found) = look() {
-                return found;
-            }
+        }
+        look()
+    }
+
+    /// Takes the sleeper off the list. If a waker has done so already, that wake goes to somebody else.
+    fn leave_or_pass_on(&self, sleeper: &Arc<Sleeper<P>>) {
+        if !self.leave(sleeper) {
+            self.notify_one();
         }
     }
 
@@ -156,6 +196,7 @@ mod tests {
     use super::*;
     use slotwork::{Native, check_pairs};
     use std::sync::atomic::{AtomicUsize, Ordering};
+    use std::time::Instant;
 
     #[test]
     fn sites_pair() {
@@ -170,13 +211,28 @@ mod tests {
     }
 
     #[test]
+    fn timed_out_waiter_leaves_no_trace() {
+        let event = Event::<Native>::new();
+        for _ in 0..100 {
+            let end = Instant::now() + Duration::from_micros(50);
+            let remaining = || end.checked_duration_since(Instant::now()).filter(|time| !time.is_zero());
+            assert_eq!(event.wait_until_timeout(|| None::<()>, remaining), None);
+        }
+        assert!(!event.notify_one(), "nobody is on the list");
+    }
+
+    #[test]
     fn every_published_item_finds_a_sleeper() {
         let event = Event::<Native>::new();
         let items = AtomicUsize::new(0);
         let take = || items.fetch_update(Ordering::AcqRel, Ordering::Acquire, |count| count.checked_sub(1)).ok();
         std::thread::scope(|scope| {
             for _ in 0..4 {
-                scope.spawn(|| (0..1000).for_each(|_| drop(event.wait_until(take))));
+                scope.spawn(|| {
+                    (0..1000).for_each(|_| {
+                        event.wait_until(take);
+                    })
+                });
             }
             for _ in 0..4000 {
                 items.fetch_add(1, Ordering::Release);
