@@ -18,8 +18,8 @@
 
 use crate::drain::Drain;
 use crate::{
-    AccessCell, Atomic, CachePadded, ClientError, Destination, LaneId, Many, Platform, RequestQueue, Shape, SlotId,
-    Slots, SubmitterCount, Submitters,
+    AccessCell, Atomic, CachePadded, ClientError, Destination, Dispatch, LaneId, Many, Platform, RequestQueue, Shape,
+    SlotId, Slots, SubmitterCount, Submitters,
 };
 use std::cell::{Cell, UnsafeCell};
 use std::fmt;
@@ -387,6 +387,11 @@ impl<T, Q: RequestQueue> Client<T, Q> {
         }
         let state = self.shared.queue.client()?;
         Ok(Self { state: ManuallyDrop::new(UnsafeCell::new(state)), shared: Arc::clone(&self.shared) })
+    }
+
+    /// Chooses how this client goes on from lane to lane, and says whether the design can do that.
+    pub fn set_dispatch(&self, dispatch: Dispatch) -> bool {
+        self.with(|queue, _, state| queue.set_dispatch(state, dispatch))
     }
 
     /// Begins to wait for everything submitted before this call, by anybody, to complete.

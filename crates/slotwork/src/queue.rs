@@ -48,6 +48,13 @@ pub unsafe trait RequestQueue: Send + Sync + 'static {
     /// Takes a client's state back; it holds no slot any more.
     fn retire(&self, client: Self::Client);
 
+    /// Chooses how a client goes on from lane to lane, and says whether this design can; one that
+    /// has no lanes to choose from cannot, and need not implement this.
+    fn set_dispatch(&self, client: &mut Self::Client, dispatch: Dispatch) -> bool {
+        let _ = client;
+        dispatch == Dispatch::RoundRobin
+    }
+
     /// The worker of a lane; called once per lane.
     fn worker(&self, lane: LaneId) -> Self::Worker;
 
@@ -93,6 +100,16 @@ impl<H> Slots<H> for HeaderTable<H> {
     fn header(&self, slot: SlotId) -> &H {
         &self.0[slot.index()]
     }
+}
+
+/// How a client goes on from lane to lane.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum Dispatch {
+    /// To the next lane after each slot: spreads the work, and wakes many workers.
+    #[default]
+    RoundRobin,
+    /// Stays with a lane until its slots are all in use: long batches, few workers awake.
+    FillFirst,
 }
 
 /// Who may take a submitted slot, and so who has to be woken.

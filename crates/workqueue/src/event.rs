@@ -30,6 +30,8 @@ slotwork::sites! {
     WOKEN_STORE: Store(Release), pairs [WOKEN_LOAD], "what the waker did happens before the sleeper goes on";
     WOKEN_LOAD: Load(Acquire), pairs [WOKEN_STORE], "tells a wake from a spurious return of park";
     LOCK: Lock, pairs [LOCK], "the list of sleepers";
+    WAKES_COUNT: Rmw(Relaxed), pairs [], "a statistic that orders nothing";
+    WAKES_LOAD: Load(Relaxed), pairs [], "a statistic that orders nothing";
 }
 
 /// No timeout.
@@ -40,6 +42,7 @@ pub struct Event<P: Platform> {
     /// Length of the list, to be read without the lock.
     sleepers: CachePadded<P::AtomicU32>,
     list: P::Lock<VecDeque<Arc<Sleeper<P>>>>,
+    wakes: P::AtomicU64,
 }
 
 struct Sleeper<P: Platform> {
@@ -51,7 +54,11 @@ impl<P: Platform> Event<P> {
     /// An event with nobody asleep.
     #[must_use]
     pub fn new() -> Self {
-        Self { sleepers: CachePadded::new(P::AtomicU32::new(0)), list: P::Lock::new(VecDeque::new()) }
+        Self {
+            sleepers: CachePadded::new(P::AtomicU32::new(0)),
+            list: P::Lock::new(VecDeque::new()),
+            wakes: P::AtomicU64::new(0),
+        }
     }
 
     /// Looks until there is something, asleep between looks. **Blocking.**
@@ -117,37 +124,50 @@ impl<P: Platform> Event<P> {
     /// Wakes the one that has slept longest, if anybody sleeps, and says whether it did. Call it
     /// after publishing the work. Cost with nobody asleep: a fence and a load.
     pub fn notify_one(&self) -> bool {
-        P::fence(&FENCE_WAKE);
-        if self.sleepers.load(&SLEEPERS_LOAD) == 0 {
-            return false;
-        }
-        let first = self.list.with(&LOCK, |list| {
-            let first = list.pop_front();
-            if first.is_some() {
-                self.sleepers.fetch_sub(1, &SLEEPERS_CHANGE);
-            }
-            first
-        });
-        let woken = first.is_some();
-        first.iter().for_each(|sleeper| sleeper.wake());
-        woken
+        Self::publish();
+        self.wake(1) == 1
     }
 
     /// Wakes all that sleep now, and says how many.
     pub fn notify_all(&self) -> usize {
+        Self::publish();
+        self.wake(usize::MAX)
+    }
+
+    /// Orders what the caller published before what it looks at next: the fence of
+    /// [`Event::notify_one`], to be paid once before several [`Event::wake`]s.
+    #[inline]
+    pub fn publish() {
         P::fence(&FENCE_WAKE);
-        if self.sleepers.load(&SLEEPERS_LOAD) == 0 {
-            return 0;
-        }
-        let all = self.list.with(&LOCK, |list| {
-            let all = std::mem::take(list);
-            for _ in &all {
+    }
+
+    /// Wakes up to `count` sleepers, those that have slept longest, and says how many. Comes after
+    /// [`Event::publish`]. Cost with nobody asleep: a load.
+    #[inline]
+    pub fn wake(&self, count: usize) -> usize {
+        if self.sleepers.load(&SLEEPERS_LOAD) == 0 { 0 } else { self.wake_sleepers(count) }
+    }
+
+    #[cold]
+    fn wake_sleepers(&self, count: usize) -> usize {
+        let woken: Vec<_> = self.list.with(&LOCK, |list| {
+            let count = count.min(list.len());
+            for _ in 0..count {
                 self.sleepers.fetch_sub(1, &SLEEPERS_CHANGE);
             }
-            all
+            list.drain(..count).collect()
         });
-        all.iter().for_each(|sleeper| sleeper.wake());
-        all.len()
+        for _ in 0..woken.len() {
+            self.wakes.fetch_add(1, &WAKES_COUNT);
+        }
+        woken.iter().for_each(|sleeper| sleeper.wake());
+        woken.len()
+    }
+
+    /// How many sleepers were woken so far: a statistic.
+    #[must_use]
+    pub fn wakes(&self) -> u64 {
+        self.wakes.load(&WAKES_LOAD)
     }
 
     fn enlist(&self) -> Arc<Sleeper<P>> {
@@ -231,7 +251,7 @@ mod tests {
                 scope.spawn(|| {
                     (0..1000).for_each(|_| {
                         event.wait_until(take);
-                    })
+                    });
                 });
             }
             for _ in 0..4000 {
