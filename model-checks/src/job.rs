@@ -1,0 +1,332 @@
+//! One run of one model: in this process, or in one of its own.
+//!
+//! Loom ends a deadlock, and a model that branches too often, by aborting; and a weakened site is
+//! process-wide. So each run is a process: the test program starts itself again with the job as its
+//! arguments, and reads the report from the last line.
+//!
+//! ```text
+//!   model=naive_pool design=freelist-bitmap view=weak executions=1234 bound=2 ms=35 witnesses=overlap:12 sites=…
+//!   model=naive_pool design=untagged-list view=weak rejected=7 ms=1 why=…
+//! ```
+
+use crate::models::{Model, ModelVisitor, visit_model, visit_sampled_model};
+use crate::museum;
+use crate::platform::{Chosen, Interleaving, Loom, Shuttle, Spurious, Weak, Weakening, touched_sites, weaken};
+use crate::seen::Seen;
+use slotwork::Design;
+use slotwork_catalog::Visitor;
+use std::fmt;
+use std::process::{Command, ExitCode};
+use std::str::FromStr;
+use std::sync::OnceLock;
+use std::time::Instant;
+
+/// Begins the arguments of a run.
+const MARK: &str = "--run-one-model";
+
+/// Thread switches in one execution, above which it is taken for a loop that does not end.
+const MAX_BRANCHES: usize = 20_000;
+
+/// Schedules that a sampling view tries.
+const SCHEDULES: usize = 400;
+
+/// Steps of one schedule, above which it is taken for a loop that does not end.
+const MAX_STEPS: usize = 200_000;
+
+/// How a model is looked at.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Lens {
+    /// Loom, accesses as written.
+    Weak,
+    /// Loom, loads as failing compare-exchanges.
+    Interleaving,
+    /// As `Interleaving`, and weak compare-exchanges fail every other time.
+    Spurious,
+    /// Shuttle, every next step at random.
+    Random,
+    /// Shuttle, random priorities with three changes (probabilistic concurrency testing).
+    Pct,
+    /// Shuttle, a uniform random walk over schedules.
+    Uniform,
+}
+
+impl Lens {
+    /// Those that explore.
+    pub const EXPLORING: [Self; 3] = [Self::Weak, Self::Interleaving, Self::Spurious];
+    /// Those that sample.
+    pub const SAMPLING: [Self; 3] = [Self::Random, Self::Pct, Self::Uniform];
+
+    /// Its name in reports.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Weak => "weak",
+            Self::Interleaving => "interleaving",
+            Self::Spurious => "spurious",
+            Self::Random => "random",
+            Self::Pct => "pct",
+            Self::Uniform => "uniform",
+        }
+    }
+}
+
+impl fmt::Display for Lens {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.pad(self.name())
+    }
+}
+
+impl FromStr for Lens {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let all = Self::EXPLORING.into_iter().chain(Self::SAMPLING);
+        all.into_iter().find(|lens| lens.name() == text).ok_or_else(|| format!("no view is called '{text}'"))
+    }
+}
+
+/// What to run.
+#[derive(Clone, Debug)]
+pub struct Job {
+    /// Name of the model.
+    pub model: String,
+    /// Name of the design, in the catalog or in the museum.
+    pub design: String,
+    /// How to look at it.
+    pub lens: Lens,
+    /// Preemptions to explore; none means all.
+    pub bound: Option<usize>,
+    /// A site to weaken.
+    pub weakening: Option<Weakening>,
+}
+
+/// What an accepted run has to say.
+#[derive(Clone, Debug)]
+pub struct Report {
+    /// Executions, or schedules.
+    pub executions: u64,
+    /// Each witness, and in how many executions it was seen.
+    pub witnesses: Vec<(String, u64)>,
+    /// Sites that were executed, as `table.NAME`.
+    pub sites: Vec<String>,
+    /// The line that says all this.
+    pub line: String,
+}
+
+/// How a run ended.
+#[derive(Clone, Debug)]
+pub enum Verdict {
+    /// Every execution was right.
+    Accepted(Report),
+    /// One was not.
+    Rejected {
+        /// How many executions it took.
+        executions: u64,
+        /// What was wrong.
+        why: String,
+    },
+    /// The process ended in another way.
+    Broken(String),
+}
+
+impl Job {
+    /// Runs it in a process of its own: this program, started again.
+    #[must_use]
+    pub fn run_apart(&self) -> Verdict {
+        let mut command = match std::env::current_exe() {
+            Ok(program) => Command::new(program),
+            Err(error) => return Verdict::Broken(format!("this program is nowhere: {error}")),
+        };
+        let bound = self.bound.map_or_else(|| "none".into(), |bound| bound.to_string());
+        command.args([MARK, &self.model, &self.design, self.lens.name(), &bound]);
+        command.args(self.weakening.as_ref().map(Weakening::to_string));
+        // A run is what its arguments say, whatever the caller has in the environment.
+        for (name, _) in std::env::vars_os() {
+            if name.to_string_lossy().starts_with("LOOM_") || name.to_string_lossy().starts_with("SHUTTLE_") {
+                command.env_remove(name);
+            }
+        }
+        match command.output() {
+            Ok(output) => {
+                let text = String::from_utf8_lossy(&output.stdout);
+                let line = text.lines().last().unwrap_or_default();
+                Verdict::read(line, output.status.code()).unwrap_or_else(|| {
+                    let errors = String::from_utf8_lossy(&output.stderr);
+                    Verdict::Broken(format!("{}: {text}{errors}", output.status))
+                })
+            }
+            Err(error) => Verdict::Broken(format!("no process for it: {error}")),
+        }
+    }
+
+    fn title(&self) -> String {
+        let Self { model, design, lens, .. } = self;
+        let weakening = self.weakening.as_ref().map_or_else(String::new, |weakening| format!(" weakened={weakening}"));
+        format!("model={model} design={design} view={lens}{weakening}")
+    }
+}
+
+impl Verdict {
+    fn read(line: &str, code: Option<i32>) -> Option<Self> {
+        let field = |name: &str| line.split(' ').find_map(|field| field.strip_prefix(name)?.strip_prefix('='));
+        match code? {
+            0 => {
+                let witnesses = field("witnesses")?.split(',').filter_map(|witness| {
+                    let (name, count) = witness.rsplit_once(':')?;
+                    Some((name.replace('_', " "), count.parse().ok()?))
+                });
+                let (shown, _) = line.split_once(" sites=")?;
+                Some(Self::Accepted(Report {
+                    executions: field("executions")?.parse().ok()?,
+                    witnesses: witnesses.collect(),
+                    sites: field("sites")?.split(',').map(Into::into).collect(),
+                    line: shown.into(),
+                }))
+            }
+            REJECTED => {
+                let why = line.split_once(" why=")?.1.into();
+                Some(Self::Rejected { executions: field("rejected")?.parse().ok()?, why })
+            }
+            _ => None,
+        }
+    }
+}
+
+/// Exit code of a run that found a wrong execution.
+const REJECTED: i32 = 3;
+
+/// If this process was started to run one model, runs it and says with which code to end.
+#[must_use]
+pub fn run_if_asked() -> Option<ExitCode> {
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    let [mark, model, design, lens, bound, weakening @ ..] = &arguments[..] else { return None };
+    if mark != MARK {
+        return None;
+    }
+    let job = || -> Result<Job, Box<dyn std::error::Error>> {
+        Ok(Job {
+            model: model.clone(),
+            design: design.clone(),
+            lens: lens.parse()?,
+            bound: if bound == "none" { None } else { Some(bound.parse()?) },
+            weakening: weakening.first().map(|weakening| weakening.parse()).transpose()?,
+        })
+    };
+    match job() {
+        Ok(job) => Some(run_here(&job)),
+        Err(error) => {
+            eprintln!("{error}");
+            Some(ExitCode::from(2))
+        }
+    }
+}
+
+fn run_here(job: &Job) -> ExitCode {
+    match job.lens {
+        Lens::Weak => Chosen::choose::<Weak>(),
+        Lens::Interleaving => Chosen::choose::<Interleaving>(),
+        Lens::Spurious => Chosen::choose::<Spurious>(),
+        Lens::Random | Lens::Pct | Lens::Uniform => {}
+    }
+    if let Some(weakening) = &job.weakening {
+        weaken(weakening.clone());
+    }
+    let found = if Lens::EXPLORING.contains(&job.lens) {
+        visit_model(&job.model, &mut Run(job)).flatten()
+    } else {
+        visit_sampled_model(&job.model, &mut Run(job)).flatten()
+    };
+    if found.is_none() {
+        eprintln!("no model '{}' for a design '{}'", job.model, job.design);
+        return ExitCode::from(2);
+    }
+    ExitCode::SUCCESS
+}
+
+/// Finds the model's type, then the design's, then runs one with the other.
+struct Run<'a>(&'a Job);
+
+impl ModelVisitor for Run<'_> {
+    type Output = Option<()>;
+
+    fn visit<M: Model>(&mut self) -> Option<()> {
+        let mut run = RunModel(self.0, std::marker::PhantomData::<M>);
+        slotwork_catalog::visit_named(&self.0.design, &mut run)
+            .ok()
+            .or_else(|| museum::visit_exhibit::<M, _>(&self.0.design, &mut run))
+    }
+}
+
+struct RunModel<'a, M>(&'a Job, std::marker::PhantomData<M>);
+
+static SEEN: OnceLock<Seen> = OnceLock::new();
+
+impl<M: Model> Visitor for RunModel<'_, M> {
+    type Output = ();
+
+    fn visit<D: Design>(&mut self) {
+        let seen = SEEN.get_or_init(|| Seen::new(M::WITNESSES));
+        let job = self.0;
+        let start = Instant::now();
+        report_panics(job.title(), seen, start);
+        if Lens::EXPLORING.contains(&job.lens) {
+            explore::<M, D>(job.bound, seen);
+        } else {
+            sample::<M, D>(job.lens, seen);
+        }
+        let (title, executions) = (job.title(), seen.executions());
+        let bound = match job.bound {
+            _ if Lens::SAMPLING.contains(&job.lens) => "sampled".into(),
+            Some(bound) => format!("bounded({bound})"),
+            None => "complete".to_string(),
+        };
+        let witnesses: Vec<_> =
+            seen.witnesses().map(|(name, count)| format!("{}:{count}", name.replace(' ', "_"))).collect();
+        let sites: Vec<_> = touched_sites().into_iter().map(|(table, name)| format!("{table}.{name}")).collect();
+        let (witnesses, sites, milliseconds) = (witnesses.join(","), sites.join(","), start.elapsed().as_millis());
+        println!("{title} executions={executions} {bound} witnesses={witnesses} ms={milliseconds} sites={sites}");
+    }
+}
+
+/// The first panic ends the process: unwinding would run the model's own code again, half destroyed.
+fn report_panics(title: String, seen: &'static Seen, start: Instant) {
+    std::panic::set_hook(Box::new(move |panic| {
+        let why = panic.payload_as_str().unwrap_or("a panic").replace('\n', " ");
+        let (executions, milliseconds) = (seen.executions(), start.elapsed().as_millis());
+        println!("{title} rejected={executions} ms={milliseconds} why={why}");
+        std::process::exit(REJECTED);
+    }));
+}
+
+fn explore<M: Model, D: Design>(bound: Option<usize>, seen: &'static Seen) {
+    let mut builder = loom::model::Builder::new();
+    builder.preemption_bound = bound;
+    builder.max_branches = MAX_BRANCHES;
+    // With either of these a truncated exploration would return like a finished one.
+    builder.max_duration = None;
+    builder.max_permutations = None;
+    builder.check(move || {
+        seen.begin();
+        Loom::<Chosen>::begin();
+        M::run::<D, Loom<Chosen>>(seen);
+    });
+}
+
+fn sample<M: Model, D: Design>(lens: Lens, seen: &'static Seen) {
+    use shuttle::scheduler::{PctScheduler, RandomScheduler, UrwRandomScheduler};
+    /// Any will do; it is always the same, so that a failure comes again.
+    const SEED: u64 = 2018;
+    let mut config = shuttle::Config::new();
+    config.silence_warnings = true;
+    config.stack_size = 1 << 18;
+    config.max_steps = shuttle::MaxSteps::FailAfter(MAX_STEPS);
+    let model = move || {
+        seen.begin();
+        M::run::<D, Shuttle>(seen);
+    };
+    let _ = match lens {
+        Lens::Pct => shuttle::Runner::new(PctScheduler::new_from_seed(SEED, 3, SCHEDULES), config).run(model),
+        Lens::Uniform => shuttle::Runner::new(UrwRandomScheduler::new_from_seed(SEED, SCHEDULES), config).run(model),
+        _ => shuttle::Runner::new(RandomScheduler::new_from_seed(SEED, SCHEDULES), config).run(model),
+    };
+}

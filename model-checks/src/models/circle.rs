@@ -1,0 +1,159 @@
+//! The whole circle at a size that no model checker reaches: clients, workers, rounds.
+
+use super::{Bound, Model, handles};
+use crate::platform::Machine;
+use crate::seen::Seen;
+use slotwork::{Atomic, AtomicInteger, Design, SlotId, Submitters};
+use slotwork_workqueue::Event;
+use std::sync::Arc;
+
+slotwork::sites! {
+    /// Accesses of the oracle that watches the slots.
+    pub ORACLE_SITES in "oracle";
+    OWNER: Rmw(Relaxed), pairs [], "orders nothing; it is in the scheduler's sight, so that owners meet here";
+}
+
+const LANES: usize = 2;
+const ROUNDS: u64 = 6;
+
+/// Clients and slots per lane: so few slots that clients run out of them.
+fn size_of<D: Design>() -> (u64, usize) {
+    match D::CLAIMS.submitters {
+        Submitters::One => (1, 1),
+        Submitters::Many => (3, 2),
+    }
+}
+
+/// Who owns each slot, by an atomic of the platform: a second owner is found at once.
+struct Oracle<P: Machine>(Vec<P::AtomicU32>);
+
+impl<P: Machine> Oracle<P> {
+    fn new(slots: usize) -> Self {
+        Self((0..slots).map(|_| P::AtomicU32::new(0)).collect())
+    }
+
+    fn enter(&self, slot: SlotId) {
+        assert_eq!(self.0[slot.index()].fetch_add(1, &OWNER), 0, "slot {} has two owners", slot.index());
+    }
+
+    fn leave(&self, slot: SlotId) {
+        assert_eq!(self.0[slot.index()].fetch_sub(1, &OWNER), 1, "slot {} has two owners", slot.index());
+    }
+}
+
+/// Clients and workers poll: every request is handled once, every slot has one owner.
+pub struct Circle;
+
+impl Model for Circle {
+    const NAME: &'static str = "circle";
+    const WITNESSES: &'static [&'static str] = &["no slot was free"];
+    const FLOOR: u64 = 100;
+    const BOUND: Bound = Bound { plain: None, full: None };
+
+    fn run<D: Design, P: Machine>(seen: &'static Seen) {
+        circle::<D, P>(seen, false);
+    }
+}
+
+/// Clients and workers sleep when there is nothing for them. NOTIFIED-TWICE, SPURIOUS-UNPARK.
+pub struct SleepingCircle;
+
+impl Model for SleepingCircle {
+    const NAME: &'static str = "spurious_unpark_sleeping_circle";
+    const WITNESSES: &'static [&'static str] = &["no slot was free"];
+    const FLOOR: u64 = 100;
+    const BOUND: Bound = Bound { plain: None, full: None };
+
+    fn run<D: Design, P: Machine>(seen: &'static Seen) {
+        circle::<D, P>(seen, true);
+    }
+}
+
+fn circle<D: Design, P: Machine>(seen: &'static Seen, asleep: bool) {
+    let (client_count, slots_per_lane) = size_of::<D>();
+    let (client, workers) = handles::<D, P>(LANES, slots_per_lane);
+    let oracle = Arc::new(Oracle::<P>::new(LANES * slots_per_lane));
+    let handled = Arc::new(P::AtomicU32::new(0));
+    let freed = Arc::new(Event::<P>::new());
+    let submitted = Arc::new([Event::<P>::new(), Event::<P>::new()]);
+    let requests = client_count * ROUNDS;
+
+    let mut clients = vec![client];
+    while (clients.len() as u64) < client_count {
+        clients.push(clients[0].try_clone().expect("the design claims many submitters"));
+    }
+    let client_threads: Vec<_> = clients
+        .into_iter()
+        .zip(0..)
+        .map(|(client, number)| {
+            let (oracle, freed, submitted) = (Arc::clone(&oracle), Arc::clone(&freed), Arc::clone(&submitted));
+            P::spawn(move || {
+                for round in 0..ROUNDS {
+                    let try_once = || {
+                        let mut vacant = client.acquire()?;
+                        oracle.enter(vacant.slot());
+                        assert!(vacant.is_multiple_of(10), "a result is there, or nothing yet");
+                        *vacant = number * ROUNDS + round + 1;
+                        oracle.leave(vacant.slot());
+                        vacant.submit();
+                        submitted.iter().for_each(|event| _ = event.notify_one());
+                        Some(())
+                    };
+                    if try_once().is_none() {
+                        seen.saw("no slot was free");
+                        wait(&freed, asleep, try_once);
+                    }
+                }
+            })
+        })
+        .collect();
+    let worker_threads: Vec<_> = workers
+        .into_iter()
+        .map(|worker| {
+            let (oracle, handled) = (Arc::clone(&oracle), Arc::clone(&handled));
+            let (freed, submitted) = (Arc::clone(&freed), Arc::clone(&submitted));
+            P::spawn(move || {
+                let mut sum = 0;
+                loop {
+                    let try_once = || {
+                        if u64::from(handled.fetch_add(0, &OWNER)) == requests {
+                            return Some(None);
+                        }
+                        let mut claimed = worker.take()?;
+                        oracle.enter(claimed.slot());
+                        let value = *claimed;
+                        *claimed = value * 10;
+                        oracle.leave(claimed.slot());
+                        claimed.complete();
+                        Some(Some(value))
+                    };
+                    let Some(value) =
+                        try_once().unwrap_or_else(|| wait(&submitted[worker.lane().index()], asleep, try_once))
+                    else {
+                        return sum;
+                    };
+                    sum += value;
+                    freed.notify_one();
+                    if u64::from(handled.fetch_add(1, &OWNER)) + 1 == requests {
+                        submitted.iter().for_each(|event| _ = event.notify_all());
+                    }
+                }
+            })
+        })
+        .collect();
+    client_threads.into_iter().for_each(P::join);
+    let sum: u64 = worker_threads.into_iter().map(P::join).sum();
+    assert_eq!(sum, requests * (requests + 1) / 2, "every request was handled, once");
+}
+
+fn wait<P: Machine, R>(event: &Event<P>, asleep: bool, mut look: impl FnMut() -> Option<R>) -> R {
+    if asleep {
+        return event.wait_until(look);
+    }
+    loop {
+        P::yield_now();
+        if let Some(found) = look() {
+            return found;
+        }
+    }
+}

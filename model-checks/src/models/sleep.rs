@@ -1,0 +1,88 @@
+//! Models of going to sleep on an event: no wake is lost between the last look and the sleep.
+
+use super::{Bound, LARGE, Model, SMALL, handle, keep, needs_many, one_lane, second_client, submit};
+use crate::platform::Machine;
+use crate::seen::Seen;
+use slotwork::{Claims, Design};
+use slotwork_workqueue::Event;
+use std::sync::Arc;
+
+/// A worker sleeps until a request comes. STORE-BUFFER.
+pub struct SleepingTake;
+
+impl Model for SleepingTake {
+    const NAME: &'static str = "store_buffer_sleeping_take";
+    const WITNESSES: &'static [&'static str] = &["woken", "nobody asleep"];
+    const FLOOR: u64 = 3;
+    const BOUND: Bound = SMALL;
+
+    fn run<D: Design, P: Machine>(seen: &'static Seen) {
+        let (client, worker) = one_lane::<D, P>(1);
+        let event = Arc::new(Event::<P>::new());
+        let sleeper = P::spawn({
+            let event = Arc::clone(&event);
+            move || event.wait_until(|| handle::<D, P>(&worker))
+        });
+        submit::<D, P>(&client, 1);
+        seen.saw(if event.notify_one() { "woken" } else { "nobody asleep" });
+        assert_eq!(P::join(sleeper), 1);
+    }
+}
+
+/// A client sleeps until the one slot is free. WAITER-VS-RECHECK, ONE-SLEEPER.
+pub struct SleepingAcquire;
+
+impl Model for SleepingAcquire {
+    const NAME: &'static str = "waiter_vs_recheck_sleeping_acquire";
+    const WITNESSES: &'static [&'static str] = &["woken", "nobody asleep"];
+    const FLOOR: u64 = 3;
+    const BOUND: Bound = SMALL;
+
+    fn run<D: Design, P: Machine>(seen: &'static Seen) {
+        let (client, worker) = one_lane::<D, P>(1);
+        submit::<D, P>(&client, 1);
+        let event = Arc::new(Event::<P>::new());
+        let sleeper = P::spawn({
+            let event = Arc::clone(&event);
+            move || event.wait_until(|| client.acquire().map(|vacant| *vacant))
+        });
+        assert_eq!(handle::<D, P>(&worker), Some(1));
+        seen.saw(if event.notify_one() { "woken" } else { "nobody asleep" });
+        assert_eq!(P::join(sleeper), 10);
+    }
+}
+
+/// Two clients sleep until both slots come back: two completions wake two. NOTIFIED-TWICE.
+pub struct TwoSleepers;
+
+impl Model for TwoSleepers {
+    const NAME: &'static str = "notified_twice_two_sleepers";
+    const WITNESSES: &'static [&'static str] = &["woke one", "woke both"];
+    const FLOOR: u64 = 20;
+    const BOUND: Bound = LARGE;
+
+    fn skip(claims: &Claims) -> Option<&'static str> {
+        needs_many(claims)
+    }
+
+    fn run<D: Design, P: Machine>(seen: &'static Seen) {
+        let (first, worker) = one_lane::<D, P>(2);
+        let second = second_client::<D, P>(&first);
+        submit::<D, P>(&first, 1);
+        submit::<D, P>(&first, 2);
+        let event = Arc::new(Event::<P>::new());
+        let sleepers = [first, second].map(|client| {
+            let event = Arc::clone(&event);
+            P::spawn(move || event.wait_until(|| keep::<D, P>(&client)))
+        });
+        let mut woken = 0;
+        for _ in 0..2 {
+            handle::<D, P>(&worker).expect("two requests are there");
+            woken += u32::from(event.notify_one());
+        }
+        seen.saw_if("woke one", woken == 1);
+        seen.saw_if("woke both", woken == 2);
+        let [one, other] = sleepers.map(P::join);
+        assert_ne!(one, other, "a slot has one owner");
+    }
+}

@@ -1,0 +1,59 @@
+//! The machines of the checkers: [`Loom`], [`Shuttle`], [`Flaky`]; and threads on each of them.
+//!
+//! A model is written once, against [`Machine`], and runs on any of them.
+
+mod flaky;
+mod loom;
+mod shuttle;
+mod sites;
+
+pub use flaky::{Flaky, FlakyAtomic, spurious_failures};
+pub use loom::{Chosen, Interleaving, Loom, LoomAtomic, LoomCell, LoomLock, Spurious, View, Weak};
+pub use shuttle::{Shuttle, ShuttleAtomic, ShuttleCell, ShuttleLock};
+pub use sites::{TouchedSite, UnknownWeakening, Weakening, touched_sites, weaken};
+
+use ::loom::thread as loom_thread;
+use ::shuttle::thread as shuttle_thread;
+use slotwork::{Native, Platform};
+use std::thread as std_thread;
+
+/// A platform that can start threads, so that a model can be written for all of them.
+pub trait Machine: Platform {
+    /// A started thread.
+    type Join<R: Send + 'static>;
+
+    /// Starts a thread.
+    fn spawn<R: Send + 'static>(body: impl FnOnce() -> R + Send + 'static) -> Self::Join<R>;
+
+    /// Waits for a thread, and has its result.
+    ///
+    /// # Panics
+    /// When the thread panicked.
+    fn join<R: Send + 'static>(thread: Self::Join<R>) -> R;
+
+    /// Stands between two operations of a model, where others may come in.
+    fn step() {}
+}
+
+macro_rules! machine {
+    ([$($bound:tt)*] $platform:ty, $thread:ident $(, $step:item)?) => {
+        impl<$($bound)*> Machine for $platform {
+            type Join<R: Send + 'static> = $thread::JoinHandle<R>;
+
+            fn spawn<R: Send + 'static>(body: impl FnOnce() -> R + Send + 'static) -> Self::Join<R> {
+                $thread::spawn(body)
+            }
+
+            fn join<R: Send + 'static>(thread: Self::Join<R>) -> R {
+                thread.join().expect("a model's thread does not panic")
+            }
+
+            $($step)?
+        }
+    };
+}
+
+machine!([V: View] Loom<V>, loom_thread, fn step() { Self::border(); });
+machine!([] Shuttle, shuttle_thread);
+machine!([] Native, std_thread);
+machine!([] Flaky, std_thread);

@@ -1,0 +1,133 @@
+//! Which sites a run touched, and the one site that a mutant run weakens.
+//!
+//! Both are process-wide: a run of a checker is a process of its own, and all threads of a model
+//! share one thread of the system.
+
+use slotwork::{Access, Site};
+use std::cell::RefCell;
+use std::collections::{BTreeSet, HashMap};
+use std::fmt;
+use std::str::FromStr;
+use std::sync::OnceLock;
+use std::sync::atomic::Ordering;
+use thiserror::Error;
+
+/// Table and name of a site that was executed.
+pub type TouchedSite = (&'static str, &'static str);
+
+thread_local! {
+    /// By address: a site has a few addresses, one per crate that uses it, and a run millions of accesses.
+    static TOUCHED: RefCell<HashMap<*const Site, &'static Site>> = RefCell::default();
+}
+
+static WEAKENING: OnceLock<Weakening> = OnceLock::new();
+
+/// One site with a weaker ordering than it asks for: a mutant of the code under the checker.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Weakening {
+    /// Table of the site.
+    pub table: String,
+    /// Name of the site within the table.
+    pub name: String,
+    /// The ordering instead. A fence weakened to `Relaxed` is left out.
+    pub to: Ordering,
+}
+
+/// A weakening that cannot be read.
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+#[error("'{0}' is no weakening; one is written as table.NAME=Relaxed (or Acquire, Release, AcqRel)")]
+pub struct UnknownWeakening(String);
+
+impl FromStr for Weakening {
+    type Err = UnknownWeakening;
+
+    fn from_str(text: &str) -> Result<Self, UnknownWeakening> {
+        let parse = || {
+            let (site, to) = text.split_once('=')?;
+            let (table, name) = site.split_once('.')?;
+            let to = match to {
+                "Relaxed" => Ordering::Relaxed,
+                "Acquire" => Ordering::Acquire,
+                "Release" => Ordering::Release,
+                "AcqRel" => Ordering::AcqRel,
+                _ => return None,
+            };
+            Some(Self { table: table.into(), name: name.into(), to })
+        };
+        parse().ok_or_else(|| UnknownWeakening(text.into()))
+    }
+}
+
+impl fmt::Display for Weakening {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(formatter, "{}.{}={:?}", self.table, self.name, self.to)
+    }
+}
+
+impl Weakening {
+    fn is_for(&self, site: &Site) -> bool {
+        self.name == site.name && self.table == site.table
+    }
+
+    fn apply(&self, site: &Site) -> Access {
+        match site.access {
+            Access::Load(_) => Access::Load(self.to),
+            Access::Store(_) => Access::Store(self.to),
+            Access::Rmw(_) => Access::Rmw(self.to),
+            Access::Fence(_) => Access::Fence(self.to),
+            Access::CompareExchange(_, failure) => {
+                let acquires = matches!(self.to, Ordering::Acquire | Ordering::AcqRel);
+                Access::CompareExchange(self.to, if acquires { failure } else { Ordering::Relaxed })
+            }
+            Access::Lock => Access::Lock,
+        }
+    }
+}
+
+/// Weakens one site for the rest of the process.
+///
+/// # Panics
+/// When one was weakened already: one process, one mutant.
+pub fn weaken(weakening: Weakening) {
+    WEAKENING.set(weakening).expect("one process runs one mutant");
+}
+
+/// The sites executed so far by models on this thread.
+#[must_use]
+pub fn touched_sites() -> BTreeSet<TouchedSite> {
+    TOUCHED.with_borrow(|touched| touched.values().map(|site| (site.table, site.name)).collect())
+}
+
+/// Notes that a site is executed, and says how: as written, or weakened.
+pub(super) fn execute(site: &'static Site) -> Site {
+    TOUCHED.with_borrow_mut(|touched| touched.insert(std::ptr::from_ref(site), site));
+    match WEAKENING.get() {
+        Some(weakening) if weakening.is_for(site) => Site { access: weakening.apply(site), ..*site },
+        _ => *site,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_weakening_reads_as_it_is_written() {
+        let weakening: Weakening = "bitmap.FILL_STORE=Relaxed".parse().unwrap();
+        assert_eq!(weakening.to_string(), "bitmap.FILL_STORE=Relaxed");
+        assert_eq!(weakening.to, Ordering::Relaxed);
+        for nonsense in ["", "bitmap", "bitmap.FILL_STORE", "bitmap.FILL_STORE=Strong", "FILL_STORE=Relaxed"] {
+            assert!(nonsense.parse::<Weakening>().is_err(), "{nonsense}");
+        }
+    }
+
+    #[test]
+    fn a_weakened_compare_exchange_fails_no_stronger_than_it_succeeds() {
+        let site = |access| Site { table: "t", name: "A", access, pairs: &[], why: "a test" };
+        let strong = site(Access::CompareExchange(Ordering::AcqRel, Ordering::Acquire));
+        let weakened = |to| Weakening { table: "t".into(), name: "A".into(), to }.apply(&strong);
+        assert_eq!(weakened(Ordering::Relaxed), Access::CompareExchange(Ordering::Relaxed, Ordering::Relaxed));
+        assert_eq!(weakened(Ordering::Release), Access::CompareExchange(Ordering::Release, Ordering::Relaxed));
+        assert_eq!(weakened(Ordering::Acquire), Access::CompareExchange(Ordering::Acquire, Ordering::Acquire));
+    }
+}

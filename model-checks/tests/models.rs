@@ -1,0 +1,80 @@
+//! Every model, for every design of the catalog, in every view; each in a process of its own.
+
+use libtest_mimic::{Arguments, Failed, Trial};
+use model_checks::job::{Job, Lens, Report, Verdict, run_if_asked};
+use model_checks::models::{Model, ModelVisitor, visit_models, visit_sampled_models};
+use slotwork::{Access, Site};
+use slotwork_catalog::{ENTRIES, Entry};
+use std::process::ExitCode;
+
+fn main() -> ExitCode {
+    if let Some(code) = run_if_asked() {
+        return code;
+    }
+    let arguments = Arguments::from_args();
+    let mut trials = Vec::new();
+    trials.extend(visit_models(&mut Trials(&Lens::EXPLORING)).into_iter().flatten());
+    trials.extend(visit_sampled_models(&mut Trials(&Lens::SAMPLING)).into_iter().flatten());
+    libtest_mimic::run(&arguments, trials).exit_code()
+}
+
+/// Makes the trials of each model: a design that it says nothing about is named, not left out.
+struct Trials(&'static [Lens]);
+
+impl ModelVisitor for Trials {
+    type Output = Vec<Trial>;
+
+    fn visit<M: Model>(&mut self) -> Vec<Trial> {
+        let pairs = ENTRIES.iter().flat_map(|entry| self.0.iter().map(move |&lens| (entry, lens)));
+        pairs.filter_map(|(entry, lens)| trial::<M>(entry, lens)).collect()
+    }
+}
+
+fn trial<M: Model>(entry: &'static Entry, lens: Lens) -> Option<Trial> {
+    if lens == Lens::Spurious && !has_compare_exchange(entry.sites) {
+        return None;
+    }
+    let name = format!("{}::{}::{lens}", M::NAME, entry.name);
+    if let Some(reason) = M::skip(&entry.claims) {
+        let line = format!("model={} design={} view={lens} skipped: the design {reason}", M::NAME, entry.name);
+        return Some(Trial::test(name, move || {
+            println!("{line}");
+            Ok(())
+        }));
+    }
+    let job = Job {
+        model: M::NAME.into(),
+        design: entry.name.into(),
+        lens,
+        bound: M::BOUND.of_this_build(),
+        weakening: None,
+    };
+    Some(Trial::test(name, move || {
+        let report = accepted(job.run_apart())?;
+        println!("{}", report.line);
+        looked(&report, M::FLOOR)
+    }))
+}
+
+fn has_compare_exchange(tables: &[&[Site]]) -> bool {
+    tables.iter().copied().flatten().any(|site| matches!(site.access, Access::CompareExchange(..)))
+}
+
+fn accepted(verdict: Verdict) -> Result<Report, Failed> {
+    match verdict {
+        Verdict::Accepted(report) => Ok(report),
+        Verdict::Rejected { executions, why } => Err(format!("execution {executions} is wrong: {why}").into()),
+        Verdict::Broken(text) => Err(format!("the run broke off: {text}").into()),
+    }
+}
+
+/// A run that explored little, or never met what it is about, is no evidence.
+fn looked(report: &Report, floor: u64) -> Result<(), Failed> {
+    if report.executions < floor {
+        return Err(format!("{} executions are fewer than the floor of {floor}", report.executions).into());
+    }
+    match report.witnesses.iter().find(|&&(_, count)| count == 0) {
+        Some((name, _)) => Err(format!("the interesting case '{name}' never occurred").into()),
+        None => Ok(()),
+    }
+}
