@@ -38,6 +38,12 @@ fn count(calls: u64, bytes: i64) {
     BYTES.set(BYTES.get() + bytes);
 }
 
+/// Counts memory that was asked for, if it was given.
+fn counted(memory: *mut u8, bytes: i64) -> *mut u8 {
+    count(1, if memory.is_null() { 0 } else { bytes });
+    memory
+}
+
 fn signed(bytes: usize) -> i64 {
     i64::try_from(bytes).unwrap_or(i64::MAX)
 }
@@ -46,15 +52,13 @@ fn signed(bytes: usize) -> i64 {
 // thread-local cells without destructors, and so never allocates.
 unsafe impl GlobalAlloc for Counting {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
-        count(1, signed(layout.size()));
         // SAFETY: the caller's promise is passed on.
-        unsafe { System.alloc(layout) }
+        counted(unsafe { System.alloc(layout) }, signed(layout.size()))
     }
 
     unsafe fn alloc_zeroed(&self, layout: Layout) -> *mut u8 {
-        count(1, signed(layout.size()));
         // SAFETY: the caller's promise is passed on.
-        unsafe { System.alloc_zeroed(layout) }
+        counted(unsafe { System.alloc_zeroed(layout) }, signed(layout.size()))
     }
 
     unsafe fn dealloc(&self, memory: *mut u8, layout: Layout) {
@@ -64,8 +68,7 @@ unsafe impl GlobalAlloc for Counting {
     }
 
     unsafe fn realloc(&self, memory: *mut u8, layout: Layout, size: usize) -> *mut u8 {
-        count(1, signed(size) - signed(layout.size()));
         // SAFETY: the caller's promise is passed on.
-        unsafe { System.realloc(memory, layout, size) }
+        counted(unsafe { System.realloc(memory, layout, size) }, signed(size) - signed(layout.size()))
     }
 }

@@ -273,6 +273,9 @@ variants! {
         }
     }
 
+    /// Claims one submitter, and its type lets many be made.
+    OneByClaim { submitters: Submitters::One }
+
     /// Claims a limit on clients and has none.
     LimitNotKept { max_clients: Some(3) }
 

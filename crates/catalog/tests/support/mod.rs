@@ -13,6 +13,8 @@ use slotwork::{Claimed, Client, Design, Native, Pool, RequestQueue, Shape, SlotI
 use std::any::Any;
 use std::collections::HashSet;
 use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::thread::{sleep, spawn};
+use std::time::{Duration, Instant};
 
 /// The native queue of a design.
 pub(crate) type QueueOf<D> = <D as Design>::Queue<Native>;
@@ -40,9 +42,19 @@ macro_rules! for_every_design {
 }
 pub(crate) use for_every_design;
 
-/// What a check says against a design, with the design's name.
+/// What a check says against a design, with the design's name; a check that does not end says so too.
 pub(crate) fn failure_of(name: &str, check: fn()) -> Option<String> {
-    let panic = catch_unwind(check).err()?;
+    const PATIENCE: Duration = Duration::from_secs(150);
+    let started = Instant::now();
+    let thread = spawn(check);
+    while !thread.is_finished() {
+        if started.elapsed() > PATIENCE {
+            // The thread is left behind, so that the test can fail.
+            return Some(format!("{name}: no end in {PATIENCE:?}"));
+        }
+        sleep(Duration::from_micros(500));
+    }
+    let panic = thread.join().err()?;
     Some(format!("{name}: {}", message_of(&*panic)))
 }
 
@@ -67,9 +79,10 @@ pub(crate) fn admitted<D: Design>(lanes: usize, slots_per_lane: usize) -> Option
     Shape::new(lanes, slots_per_lane).ok().filter(|&shape| D::CLAIMS.admit(shape).is_ok())
 }
 
-/// A shape the design takes with `slots` slots in all, or as many as it can have below that.
+/// A shape the design takes with `slots` slots in all, or as many as it can have below that. Over 16
+/// lanes or more, as a scan of one lane may cost a step for each word of it.
 pub(crate) fn large<D: Design>(slots: usize) -> Shape {
-    let slots_per_lane = D::CLAIMS.max_slots_per_lane.unwrap_or(slots).min(slots);
+    let slots_per_lane = D::CLAIMS.max_slots_per_lane.unwrap_or(slots).min(slots / 16);
     let lanes = D::CLAIMS.max_lanes.unwrap_or(Shape::MAX_LANES).min(slots / slots_per_lane);
     Shape::new(lanes, slots_per_lane).expect("within the limits of the claims")
 }
