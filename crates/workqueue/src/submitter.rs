@@ -1,0 +1,244 @@
+//! The submitting side: requests, results, drains.
+
+use crate::Engine;
+use crate::request::{Fate, Request};
+use slotwork::{Client, ClientError, Design, Dispatch, Many, Native, Platform, RequestQueue, SlotId, Vacant};
+use std::cell::Cell;
+use std::fmt;
+use std::ops::{Deref, DerefMut};
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+use thiserror::Error;
+
+thread_local! {
+    /// The engine that this thread serves as a worker, by address; 0 for none.
+    static SERVES: Cell<usize> = const { Cell::new(0) };
+}
+
+/// Marks the calling thread as a worker of `engine`, for its life.
+pub(crate) fn serves<T: Send, D: Design, P: Platform>(engine: &Arc<Engine<T, D, P>>) {
+    SERVES.set(Arc::as_ptr(engine).addr());
+}
+
+/// Whether the calling thread is a worker of `engine`.
+pub(crate) fn is_worker_of<T: Send, D: Design, P: Platform>(engine: &Arc<Engine<T, D, P>>) -> bool {
+    SERVES.get() == Arc::as_ptr(engine).addr()
+}
+
+/// The queue was shut down. The request was not submitted, and its slot is free.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
+#[error("the workqueue was shut down")]
+pub struct Stopped;
+
+/// Why there is no request, or no drain.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
+pub enum RequestError {
+    /// The queue was shut down.
+    #[error("the workqueue was shut down")]
+    Stopped,
+    /// No slot became free in time.
+    #[error("no slot became free in time")]
+    Timeout,
+    /// A handler would have waited for its own worker.
+    #[error("a handler may not wait for its own workqueue")]
+    InsideHandler,
+    /// The process was forked from the one that has the workers.
+    #[error("the workers are in another process: this one was forked from it")]
+    Forked,
+}
+
+/// A submitting handle: moves between threads, and is cloned for each where the design takes many.
+pub struct Submitter<T: Send + 'static, D: Design> {
+    /// There until the drop.
+    client: Option<Client<Request<T>, D::Queue<Native>>>,
+    engine: Arc<Engine<T, D, Native>>,
+    process: u32,
+}
+
+impl<T: Send + 'static, D: Design> Submitter<T, D> {
+    pub(crate) fn new(client: Client<Request<T>, D::Queue<Native>>, engine: Arc<Engine<T, D, Native>>) -> Self {
+        Self { client: Some(client), engine, process: std::process::id() }
+    }
+
+    fn client(&self) -> &Client<Request<T>, D::Queue<Native>> {
+        self.client.as_ref().expect("there until the drop")
+    }
+
+    /// A free request, if there is one now. Never waits.
+    ///
+    /// Runs `done` on the calling thread if the slot's last request was handled and nobody ran it yet.
+    pub fn try_request(&self) -> Option<Vacancy<'_, T, D>> {
+        let mut vacant = self.client().acquire()?;
+        self.engine.collect(&mut vacant);
+        Some(Vacancy { vacant: Some(vacant), submitter: self })
+    }
+
+    /// A free request; waits until there is one. **Blocking**, except inside a handler of the same queue,
+    /// where it fails instead of waiting.
+    ///
+    /// # Errors
+    /// [`RequestError::Stopped`], [`RequestError::InsideHandler`], [`RequestError::Forked`].
+    pub fn request(&self) -> Result<Vacancy<'_, T, D>, RequestError> {
+        if let Some(vacancy) = self.try_request() {
+            return Ok(vacancy);
+        }
+        self.may_wait()?;
+        self.engine.wait_vacancy(|| self.look())
+    }
+
+    /// As [`Submitter::request`], for at most `timeout`.
+    ///
+    /// # Errors
+    /// As [`Submitter::request`], and [`RequestError::Timeout`].
+    pub fn request_timeout(&self, timeout: Duration) -> Result<Vacancy<'_, T, D>, RequestError> {
+        if let Some(vacancy) = self.try_request() {
+            return Ok(vacancy);
+        }
+        self.may_wait()?;
+        let start = Instant::now();
+        let remaining = || timeout.checked_sub(start.elapsed()).filter(|time| !time.is_zero());
+        self.engine.wait_vacancy_timeout(|| self.look(), remaining).unwrap_or(Err(RequestError::Timeout))
+    }
+
+    fn look(&self) -> Option<Result<Vacancy<'_, T, D>, RequestError>> {
+        let running = self.engine.running();
+        match self.try_request() {
+            Some(vacancy) => Some(Ok(vacancy)),
+            None => (!running).then_some(Err(RequestError::Stopped)),
+        }
+    }
+
+    fn may_wait(&self) -> Result<(), RequestError> {
+        if is_worker_of(&self.engine) {
+            return Err(RequestError::InsideHandler);
+        }
+        if self.process != std::process::id() {
+            return Err(RequestError::Forked);
+        }
+        Ok(())
+    }
+
+    /// Waits until everything submitted before the call, by anybody, has ended, and runs `done` for what
+    /// was handled. Others may go on submitting; their requests are not waited for. **Blocking.**
+    ///
+    /// # Errors
+    /// [`RequestError::InsideHandler`], [`RequestError::Forked`].
+    pub fn drain(&self) -> Result<(), RequestError> {
+        self.may_wait()?;
+        let mut drain = self.client().begin_drain();
+        if !drain.poll() {
+            self.engine.wait_drained(|| drain.poll());
+        }
+        self.engine.collect_all(self.client());
+        Ok(())
+    }
+
+    /// Chooses how this submitter goes on from worker to worker, and says whether the design can.
+    pub fn set_dispatch(&self, dispatch: Dispatch) -> bool {
+        self.client().set_dispatch(dispatch)
+    }
+
+    /// Another submitter.
+    ///
+    /// # Errors
+    /// [`ClientError`] where the design takes one, or no more.
+    pub fn try_clone(&self) -> Result<Self, ClientError> {
+        let client = self.client().try_clone()?;
+        Ok(Self { client: Some(client), engine: Arc::clone(&self.engine), process: self.process })
+    }
+}
+
+impl<T: Send + 'static, D: Design> Clone for Submitter<T, D>
+where
+    D::Queue<Native>: RequestQueue<Submitters = Many>,
+{
+    /// Another submitter.
+    ///
+    /// # Panics
+    /// When the design's limit is reached; [`Submitter::try_clone`] says so instead.
+    fn clone(&self) -> Self {
+        self.try_clone().expect("the design's limit on submitters is reached")
+    }
+}
+
+impl<T: Send + 'static, D: Design> Drop for Submitter<T, D> {
+    /// Runs `done` for what is handled; what is handled later is collected by others, or at the end.
+    fn drop(&mut self) {
+        if let Some(client) = self.client.take() {
+            self.engine.give_up(client);
+        }
+    }
+}
+
+/// A free request in hand: derefs to its payload, with the last result in it. Dropping it gives it back.
+pub struct Vacancy<'a, T: Send + 'static, D: Design> {
+    vacant: Option<Vacant<'a, Request<T>, D::Queue<Native>>>,
+    submitter: &'a Submitter<T, D>,
+}
+
+impl<'a, T: Send + 'static, D: Design> Vacancy<'a, T, D> {
+    fn vacant(&self) -> &Vacant<'a, Request<T>, D::Queue<Native>> {
+        self.vacant.as_ref().expect("present until it is submitted or dropped")
+    }
+
+    /// What became of the slot's last request.
+    #[must_use]
+    pub fn fate(&self) -> Fate {
+        self.vacant().fate
+    }
+
+    /// Which slot it is.
+    #[must_use]
+    pub fn slot(&self) -> SlotId {
+        self.vacant().slot()
+    }
+
+    /// Hands the request to the workers. Never waits.
+    ///
+    /// # Errors
+    /// [`Stopped`] after a shutdown; the slot is given back.
+    pub fn submit(mut self) -> Result<(), Stopped> {
+        let engine = &self.submitter.engine;
+        if !engine.running() {
+            return Err(Stopped);
+        }
+        let vacant = self.vacant.take().expect("present until it is submitted or dropped");
+        engine.submitted(vacant.submit());
+        Ok(())
+    }
+}
+
+impl<T: Send + 'static, D: Design> Drop for Vacancy<'_, T, D> {
+    fn drop(&mut self) {
+        if let Some(vacant) = self.vacant.take() {
+            drop(vacant);
+            self.submitter.engine.vacated();
+        }
+    }
+}
+
+impl<T: Send + 'static, D: Design> Deref for Vacancy<'_, T, D> {
+    type Target = T;
+
+    fn deref(&self) -> &T {
+        &self.vacant().value
+    }
+}
+
+impl<T: Send + 'static, D: Design> DerefMut for Vacancy<'_, T, D> {
+    fn deref_mut(&mut self) -> &mut T {
+        &mut self.vacant.as_mut().expect("present until it is submitted or dropped").value
+    }
+}
+
+impl<T: Send + fmt::Debug + 'static, D: Design> fmt::Debug for Vacancy<'_, T, D> {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.debug_tuple("Vacancy").field(&**self).finish()
+    }
+}
+
+impl<T: Send + 'static, D: Design> fmt::Debug for Submitter<T, D> {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.debug_struct("Submitter").field("engine", &self.engine).finish_non_exhaustive()
+    }
+}
