@@ -16,6 +16,7 @@ use crate::seen::Seen;
 use slotwork::Design;
 use slotwork_catalog::Visitor;
 use std::fmt;
+use std::marker::PhantomData;
 use std::process::{Command, ExitCode};
 use std::str::FromStr;
 use std::sync::OnceLock;
@@ -231,12 +232,14 @@ fn run_here(job: &Job) -> ExitCode {
     if let Some(weakening) = &job.weakening {
         weaken(weakening.clone());
     }
-    let found = if Lens::EXPLORING.contains(&job.lens) {
-        visit_model(&job.model, &mut Run(job)).flatten()
-    } else {
-        visit_sampled_model(&job.model, &mut Run(job)).flatten()
-    };
-    if found.is_none() {
+    let mut run = Run(job);
+    let found = museum::visit_pair(&job.model, &job.design, &mut run)
+        || if Lens::EXPLORING.contains(&job.lens) {
+            visit_model(&job.model, &mut run).unwrap_or(false)
+        } else {
+            visit_sampled_model(&job.model, &mut run).unwrap_or(false)
+        };
+    if !found {
         eprintln!("no model '{}' for a design '{}'", job.model, job.design);
         return ExitCode::from(2);
     }
@@ -247,17 +250,20 @@ fn run_here(job: &Job) -> ExitCode {
 struct Run<'a>(&'a Job);
 
 impl ModelVisitor for Run<'_> {
-    type Output = Option<()>;
+    type Output = bool;
 
-    fn visit<M: Model>(&mut self) -> Option<()> {
-        let mut run = RunModel(self.0, std::marker::PhantomData::<M>);
-        slotwork_catalog::visit_named(&self.0.design, &mut run)
-            .ok()
-            .or_else(|| museum::visit_exhibit::<M, _>(&self.0.design, &mut run))
+    fn visit<M: Model>(&mut self) -> bool {
+        slotwork_catalog::visit_named(&self.0.design, &mut RunModel(self.0, PhantomData::<M>)).is_ok()
     }
 }
 
-struct RunModel<'a, M>(&'a Job, std::marker::PhantomData<M>);
+impl museum::PairVisitor for Run<'_> {
+    fn visit<M: Model, D: Design>(&mut self) {
+        RunModel(self.0, PhantomData::<M>).visit::<D>();
+    }
+}
+
+struct RunModel<'a, M>(&'a Job, PhantomData<M>);
 
 static SEEN: OnceLock<Seen> = OnceLock::new();
 

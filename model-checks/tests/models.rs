@@ -3,6 +3,7 @@
 use libtest_mimic::{Arguments, Failed, Trial};
 use model_checks::job::{Job, Lens, Report, Verdict, run_if_asked};
 use model_checks::models::{Model, ModelVisitor, visit_models, visit_sampled_models};
+use model_checks::museum::{EXHIBITS, Exhibit, MUTANTS, Mutant};
 use slotwork::{Access, Site};
 use slotwork_catalog::{ENTRIES, Entry};
 use std::process::ExitCode;
@@ -15,7 +16,56 @@ fn main() -> ExitCode {
     let mut trials = Vec::new();
     trials.extend(visit_models(&mut Trials(&Lens::EXPLORING)).into_iter().flatten());
     trials.extend(visit_sampled_models(&mut Trials(&Lens::SAMPLING)).into_iter().flatten());
+    trials.extend(EXHIBITS.iter().flat_map(exhibit));
+    trials.extend(MUTANTS.iter().map(mutant));
     libtest_mimic::run(&arguments, trials).exit_code()
+}
+
+/// A known-bad variant is rejected; its sound counterpart passes the same check.
+fn exhibit(exhibit: &'static Exhibit) -> [Trial; 2] {
+    let job = |(model, design): (&str, &str)| Job {
+        model: model.into(),
+        design: design.into(),
+        lens: exhibit.lens,
+        bound: None,
+        weakening: None,
+    };
+    let (bad, good) = (job(exhibit.bad), job(exhibit.good));
+    [
+        Trial::test(format!("museum::{}::rejected", exhibit.name), move || {
+            let (executions, why) = rejected(bad.run_apart())?;
+            println!("museum {}: {}", exhibit.name, exhibit.story);
+            println!("museum {}: rejected in the {} view by execution {executions}: {why}", exhibit.name, exhibit.lens);
+            Ok(())
+        }),
+        Trial::test(format!("museum::{}::counterpart_accepted", exhibit.name), move || {
+            let report = accepted(good.run_apart())?;
+            println!("{}", report.line);
+            looked(&report, 1)
+        }),
+    ]
+}
+
+/// A weakened site is noticed. That the unweakened one passes is the model's own trial.
+fn mutant(mutant: &'static Mutant) -> Trial {
+    let Mutant { weakening, model, design, lens } = *mutant;
+    Trial::test(format!("museum::{weakening}::{design}"), move || {
+        let weakened = Some(weakening.parse().map_err(|error| format!("{error}"))?);
+        let job = Job { model: model.into(), design: design.into(), lens, bound: None, weakening: weakened };
+        let (executions, why) = rejected(job.run_apart())?;
+        println!(
+            "museum {weakening} in {design}: rejected by {model} in the {lens} view, execution {executions}: {why}"
+        );
+        Ok(())
+    })
+}
+
+fn rejected(verdict: Verdict) -> Result<(u64, String), Failed> {
+    match verdict {
+        Verdict::Rejected { executions, why } => Ok((executions, why)),
+        Verdict::Accepted(report) => Err(format!("a known fault was accepted: {}", report.line).into()),
+        Verdict::Broken(text) => Err(format!("the run broke off: {text}").into()),
+    }
 }
 
 /// Makes the trials of each model: a design that it says nothing about is named, not left out.

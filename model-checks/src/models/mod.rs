@@ -116,9 +116,9 @@ models![
     Circle, SleepingCircle,
 ];
 
-type Queue<D, P> = <D as Design>::Queue<P>;
-type ClientOf<D, P, T = u64> = Client<T, Queue<D, P>>;
-type WorkerOf<D, P, T = u64> = Worker<T, Queue<D, P>>;
+pub(crate) type Queue<D, P> = <D as Design>::Queue<P>;
+pub(crate) type ClientOf<D, P, T = u64> = Client<T, Queue<D, P>>;
+pub(crate) type WorkerOf<D, P, T = u64> = Worker<T, Queue<D, P>>;
 
 /// A queue of this shape with integers for payloads.
 fn handles<D: Design, P: Machine>(lanes: usize, slots_per_lane: usize) -> (ClientOf<D, P>, Vec<WorkerOf<D, P>>) {
@@ -128,7 +128,7 @@ fn handles<D: Design, P: Machine>(lanes: usize, slots_per_lane: usize) -> (Clien
 }
 
 /// The same with the one worker of one lane.
-fn one_lane<D: Design, P: Machine>(slots: usize) -> (ClientOf<D, P>, WorkerOf<D, P>) {
+pub(crate) fn one_lane<D: Design, P: Machine>(slots: usize) -> (ClientOf<D, P>, WorkerOf<D, P>) {
     let (client, mut workers) = handles::<D, P>(1, slots);
     (client, workers.remove(0))
 }

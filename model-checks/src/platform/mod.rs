@@ -31,6 +31,9 @@ pub trait Machine: Platform {
     /// When the thread panicked.
     fn join<R: Send + 'static>(thread: Self::Join<R>) -> R;
 
+    /// The handle by which a started thread is woken.
+    fn thread<R: Send + 'static>(thread: &Self::Join<R>) -> Self::Thread;
+
     /// Stands between two operations of a model, where others may come in.
     fn step() {}
 }
@@ -46,6 +49,10 @@ macro_rules! machine {
 
             fn join<R: Send + 'static>(thread: Self::Join<R>) -> R {
                 thread.join().expect("a model's thread does not panic")
+            }
+
+            fn thread<R: Send + 'static>(thread: &Self::Join<R>) -> Self::Thread {
+                thread.thread().clone()
             }
 
             $($step)?
