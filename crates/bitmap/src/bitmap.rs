@@ -18,8 +18,8 @@
 //! moves once for many slots, and no slot is overtaken for ever, as it was when each look began at bit 0.
 
 use slotwork::{
-    Atomic, CachePadded, Claims, ClientError, Design, Destination, Guarantees, LaneId, NoneFree, One, Order, Platform,
-    Progress, RequestQueue, Shape, Site, SlotId, Slots, Submitters,
+    Atomic, CachePadded, Claims, ClientError, Cursor, Design, Destination, Dispatch, Guarantees, LaneId, NoneFree, One,
+    Order, Platform, Progress, RequestQueue, Shape, Site, SlotId, Slots, Submitters,
 };
 
 use crate::lowest;
@@ -90,8 +90,8 @@ struct Own {
 /// What the client remembers.
 pub struct BitmapClient {
     lanes: Box<[Own]>,
-    /// The lane to look at first: round robin, so that work spreads over the workers.
-    cursor: LaneId,
+    /// The lane to look at first.
+    cursor: Cursor,
     /// A set bit for each slot of a lane.
     full: u64,
 }
@@ -127,10 +127,18 @@ unsafe impl<P: Platform> RequestQueue for BitmapQueue<P> {
 
     fn client(&self) -> Result<BitmapClient, ClientError> {
         let full = u64::MAX >> (64 - self.shape.slots_per_lane());
-        Ok(BitmapClient { lanes: vec![Own::default(); self.shape.lanes()].into(), cursor: LaneId::FIRST, full })
+        Ok(BitmapClient {
+            lanes: vec![Own::default(); self.shape.lanes()].into(),
+            cursor: Cursor::at(LaneId::FIRST),
+            full,
+        })
     }
 
     fn retire(&self, _client: BitmapClient) {}
+
+    fn set_dispatch(&self, client: &mut BitmapClient, dispatch: Dispatch) -> bool {
+        client.cursor.set_dispatch(dispatch)
+    }
 
     fn worker(&self, lane: LaneId) -> BitmapWorker {
         BitmapWorker { lane, first: self.shape.slot_at(lane, 0), seen: 0, pending: 0, done: 0 }
@@ -139,8 +147,7 @@ unsafe impl<P: Platform> RequestQueue for BitmapQueue<P> {
     #[inline]
     fn acquire(&self, _slots: &impl Slots<Self::Header>, client: &mut BitmapClient) -> Option<SlotId> {
         for _ in 0..self.shape.lanes() {
-            let lane = client.cursor;
-            client.cursor = self.shape.lane_after(lane);
+            let lane = client.cursor.lane();
             let own = &mut client.lanes[lane.index()];
             if own.free == 0 {
                 own.free = !(own.intent ^ self.lanes[lane.index()].done.load(&DONE_LOAD)) & client.full;
@@ -148,8 +155,10 @@ unsafe impl<P: Platform> RequestQueue for BitmapQueue<P> {
             if let Some((place, bit)) = lowest(own.free) {
                 own.free ^= bit;
                 own.intent ^= bit;
+                client.cursor.found(self.shape);
                 return Some(self.shape.slot_at(lane, place));
             }
+            client.cursor.go_on(self.shape);
         }
         None
     }

@@ -17,8 +17,8 @@
 //! the one who claimed the slot flips its bit.
 
 use slotwork::{
-    Atomic, AtomicInteger, CachePadded, Claims, ClientError, Design, Destination, Guarantees, LaneId, Many, NoneFree,
-    Order, Platform, Progress, RequestQueue, Shape, Site, SlotId, Slots, Submitters,
+    Atomic, AtomicInteger, CachePadded, Claims, ClientError, Cursor, Design, Destination, Dispatch, Guarantees, LaneId,
+    Many, NoneFree, Order, Platform, Progress, RequestQueue, Shape, Site, SlotId, Slots, Submitters,
 };
 
 use crate::lowest;
@@ -102,50 +102,55 @@ unsafe impl<P: Platform> RequestQueue for BitmapClaimQueue<P> {
     type Platform = P;
     type Submitters = Many;
     type Header = CachePadded<()>;
-    /// The lane to look at first: round robin.
-    type Client = LaneId;
+    /// The lane to look at first.
+    type Client = Cursor;
     type Worker = BitmapClaimWorker;
 
     fn shape(&self) -> Shape {
         self.shape
     }
 
-    fn client(&self) -> Result<LaneId, ClientError> {
-        Ok(LaneId::FIRST)
+    fn client(&self) -> Result<Cursor, ClientError> {
+        Ok(Cursor::at(LaneId::FIRST))
     }
 
-    fn retire(&self, _cursor: LaneId) {}
+    fn retire(&self, _cursor: Cursor) {}
+
+    fn set_dispatch(&self, cursor: &mut Cursor, dispatch: Dispatch) -> bool {
+        cursor.set_dispatch(dispatch)
+    }
 
     fn worker(&self, lane: LaneId) -> BitmapClaimWorker {
         BitmapClaimWorker { lane, first: self.shape.slot_at(lane, 0), seen: 0, pending: 0 }
     }
 
     #[inline]
-    fn acquire(&self, _slots: &impl Slots<Self::Header>, cursor: &mut LaneId) -> Option<SlotId> {
+    fn acquire(&self, _slots: &impl Slots<Self::Header>, cursor: &mut Cursor) -> Option<SlotId> {
         for _ in 0..self.shape.lanes() {
-            let lane = *cursor;
-            *cursor = self.shape.lane_after(lane);
+            let lane = cursor.lane();
             let free = &self.lanes[lane.index()].free;
             let mut word = free.load(&FREE_LOAD);
             while let Some((place, bit)) = lowest(word) {
                 word = free.fetch_and(!bit, &CLAIM);
                 if word & bit != 0 {
+                    cursor.found(self.shape);
                     return Some(self.shape.slot_at(lane, place));
                 }
             }
+            cursor.go_on(self.shape);
         }
         None
     }
 
     #[inline]
-    fn submit(&self, _slots: &impl Slots<Self::Header>, _cursor: &mut LaneId, slot: SlotId) -> Destination {
+    fn submit(&self, _slots: &impl Slots<Self::Header>, _cursor: &mut Cursor, slot: SlotId) -> Destination {
         let lane = self.shape.lane_of(slot);
         self.lanes[lane.index()].fill.fetch_xor(1 << self.shape.place_of(slot), &FILL_FLIP);
         Destination::Lane(lane)
     }
 
     #[inline]
-    fn withdraw(&self, _slots: &impl Slots<Self::Header>, _cursor: &mut LaneId, slot: SlotId) {
+    fn withdraw(&self, _slots: &impl Slots<Self::Header>, _cursor: &mut Cursor, slot: SlotId) {
         self.give_back(self.shape.lane_of(slot), self.shape.place_of(slot));
     }
 

@@ -18,8 +18,8 @@
 
 use crate::lowest;
 use slotwork::{
-    Atomic, AtomicInteger, CachePadded, Claims, ClientError, Design, Destination, Guarantees, LaneId, Many, NoneFree,
-    Order, Platform, Progress, RequestQueue, Shape, Site, SlotId, Slots, Submitters,
+    Atomic, AtomicInteger, CachePadded, Claims, ClientError, Cursor, Design, Destination, Dispatch, Guarantees, LaneId,
+    Many, NoneFree, Order, Platform, Progress, RequestQueue, Shape, Site, SlotId, Slots, Submitters,
 };
 use std::sync::OnceLock;
 
@@ -107,8 +107,8 @@ pub struct BitmapOwnedQueue<P: Platform> {
 /// What a client remembers.
 pub struct BitmapOwnedClient {
     place: usize,
-    /// The lane to look at first: round robin.
-    cursor: LaneId,
+    /// The lane to look at first.
+    cursor: Cursor,
     /// What its fill words hold: nobody else writes them.
     fill: Box<[u64]>,
 }
@@ -188,7 +188,11 @@ unsafe impl<P: Platform> RequestQueue for BitmapOwnedQueue<P> {
                 let own = self.places[place].get_or_init(|| words(self.shape, 0));
                 let fill = own.iter().map(|words| words.fill.load(&FILL_RESUME)).collect();
                 self.open.fetch_or(1 << place, &OPEN);
-                return Ok(BitmapOwnedClient { place, cursor: LaneId::new(place % self.shape.lanes()), fill });
+                return Ok(BitmapOwnedClient {
+                    place,
+                    cursor: Cursor::at(LaneId::new(place % self.shape.lanes())),
+                    fill,
+                });
             }
         }
         Err(ClientError::TooManyClients { limit: MAX_CLIENTS })
@@ -196,6 +200,10 @@ unsafe impl<P: Platform> RequestQueue for BitmapOwnedQueue<P> {
 
     fn retire(&self, client: BitmapOwnedClient) {
         self.enlisted.fetch_and(!(1 << client.place), &RETIRE);
+    }
+
+    fn set_dispatch(&self, client: &mut BitmapOwnedClient, dispatch: Dispatch) -> bool {
+        client.cursor.set_dispatch(dispatch)
     }
 
     fn worker(&self, lane: LaneId) -> BitmapOwnedWorker {
@@ -211,11 +219,11 @@ unsafe impl<P: Platform> RequestQueue for BitmapOwnedQueue<P> {
     #[inline]
     fn acquire(&self, _slots: &impl Slots<Self::Header>, client: &mut BitmapOwnedClient) -> Option<SlotId> {
         for _ in 0..self.shape.lanes() {
-            let lane = client.cursor;
-            client.cursor = self.shape.lane_after(lane);
-            if let Some(slot) = self.claim(client.place, lane) {
+            if let Some(slot) = self.claim(client.place, client.cursor.lane()) {
+                client.cursor.found(self.shape);
                 return Some(slot);
             }
+            client.cursor.go_on(self.shape);
         }
         let others = self.open.load(&OPEN_LOAD) & !(1 << client.place);
         places(others).find_map(|place| self.shape.all_lanes().find_map(|lane| self.claim(place, lane)))

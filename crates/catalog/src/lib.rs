@@ -107,6 +107,7 @@ catalog![
     slotwork_bitmap::BitmapClaim,
     slotwork_shared_bitmap::SharedBitmap,
     slotwork_freelist_bitmap::FreelistBitmap,
+    slotwork_freelist_bitmap::FreelistSteal,
     slotwork_double_list::DoubleList,
     slotwork_linked_queue::LinkedQueue,
     slotwork_locked::GlobalLock,

@@ -12,8 +12,8 @@
 //! It is the split of the 2008 patches, where a lane was a device.
 
 use slotwork::{
-    CachePadded, Claims, ClientError, Design, Destination, Guarantees, LaneId, Lock, Many, NoneFree, Order, Platform,
-    Progress, RequestQueue, Shape, Site, SlotId, Slots, Submitters,
+    CachePadded, Claims, ClientError, Cursor, Design, Destination, Dispatch, Guarantees, LaneId, Lock, Many, NoneFree,
+    Order, Platform, Progress, RequestQueue, Shape, Site, SlotId, Slots, Submitters,
 };
 use std::collections::VecDeque;
 
@@ -74,45 +74,50 @@ unsafe impl<P: Platform> RequestQueue for LaneLockQueue<P> {
     type Platform = P;
     type Submitters = Many;
     type Header = CachePadded<()>;
-    /// The lane to look at first: round robin.
-    type Client = LaneId;
+    /// The lane to look at first.
+    type Client = Cursor;
     type Worker = LaneId;
 
     fn shape(&self) -> Shape {
         self.shape
     }
 
-    fn client(&self) -> Result<LaneId, ClientError> {
-        Ok(LaneId::FIRST)
+    fn client(&self) -> Result<Cursor, ClientError> {
+        Ok(Cursor::at(LaneId::FIRST))
     }
 
-    fn retire(&self, _cursor: LaneId) {}
+    fn retire(&self, _cursor: Cursor) {}
+
+    fn set_dispatch(&self, cursor: &mut Cursor, dispatch: Dispatch) -> bool {
+        cursor.set_dispatch(dispatch)
+    }
 
     fn worker(&self, lane: LaneId) -> LaneId {
         lane
     }
 
     #[inline]
-    fn acquire(&self, _slots: &impl Slots<Self::Header>, cursor: &mut LaneId) -> Option<SlotId> {
+    fn acquire(&self, _slots: &impl Slots<Self::Header>, cursor: &mut Cursor) -> Option<SlotId> {
         for _ in 0..self.shape.lanes() {
-            let lane = *cursor;
-            *cursor = self.shape.lane_after(lane);
+            let lane = cursor.lane();
             if let Some(slot) = self.lanes[lane.index()].with(&LOCK, |state| state.free.pop()) {
+                cursor.found(self.shape);
                 return Some(slot);
             }
+            cursor.go_on(self.shape);
         }
         None
     }
 
     #[inline]
-    fn submit(&self, _slots: &impl Slots<Self::Header>, _cursor: &mut LaneId, slot: SlotId) -> Destination {
+    fn submit(&self, _slots: &impl Slots<Self::Header>, _cursor: &mut Cursor, slot: SlotId) -> Destination {
         let lane = self.shape.lane_of(slot);
         self.lanes[lane.index()].with(&LOCK, |state| state.submitted.push_back(slot));
         Destination::Lane(lane)
     }
 
     #[inline]
-    fn withdraw(&self, _slots: &impl Slots<Self::Header>, _cursor: &mut LaneId, slot: SlotId) {
+    fn withdraw(&self, _slots: &impl Slots<Self::Header>, _cursor: &mut Cursor, slot: SlotId) {
         self.lanes[self.shape.lane_of(slot).index()].with(&LOCK, |state| state.free.push(slot));
     }
 

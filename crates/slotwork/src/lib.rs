@@ -45,6 +45,7 @@
 
 mod backoff;
 mod claims;
+mod cursor;
 mod drain;
 mod native;
 mod platform;
@@ -56,6 +57,7 @@ mod site;
 pub use backoff::Backoff;
 pub use claims::{Claims, Guarantees, NoneFree, Operation, Order, Progress, Submitters};
 pub use crossbeam_utils::CachePadded;
+pub use cursor::Cursor;
 pub use drain::Drain;
 pub use native::Native;
 pub use platform::{AccessCell, Atomic, AtomicInteger, Lock, Platform};
