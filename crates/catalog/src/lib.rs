@@ -26,6 +26,9 @@
 //! assert!(visit_named("nonsense", &mut longest).is_err());
 //! ```
 
+mod by_name;
+
+pub use by_name::ByNameError;
 use slotwork::{Claims, Design, Site};
 use thiserror::Error;
 
@@ -77,7 +80,9 @@ pub fn entry(name: &str) -> Result<&'static Entry, UnknownDesign> {
 }
 
 macro_rules! catalog {
-    ($($design:ty),+ $(,)?) => {
+    ($($variant:ident: $design:ty),+ $(,)?) => {
+        by_name::by_name!($($variant: $design),+);
+
         /// All designs, in the order of the list.
         pub const ENTRIES: &[Entry] = &[$(Entry::of::<$design>()),+];
 
@@ -102,16 +107,16 @@ macro_rules! catalog {
 }
 
 catalog![
-    slotwork_bitmap::Bitmap,
-    slotwork_bitmap::BitmapOwned,
-    slotwork_bitmap::BitmapClaim,
-    slotwork_shared_bitmap::SharedBitmap,
-    slotwork_freelist_bitmap::FreelistBitmap,
-    slotwork_freelist_bitmap::FreelistSteal,
-    slotwork_double_list::DoubleList,
-    slotwork_linked_queue::LinkedQueue,
-    slotwork_locked::GlobalLock,
-    slotwork_locked::LaneLock,
+    Bitmap: slotwork_bitmap::Bitmap,
+    BitmapOwned: slotwork_bitmap::BitmapOwned,
+    BitmapClaim: slotwork_bitmap::BitmapClaim,
+    SharedBitmap: slotwork_shared_bitmap::SharedBitmap,
+    FreelistBitmap: slotwork_freelist_bitmap::FreelistBitmap,
+    FreelistSteal: slotwork_freelist_bitmap::FreelistSteal,
+    DoubleList: slotwork_double_list::DoubleList,
+    LinkedQueue: slotwork_linked_queue::LinkedQueue,
+    GlobalLock: slotwork_locked::GlobalLock,
+    LaneLock: slotwork_locked::LaneLock,
 ];
 
 #[cfg(test)]

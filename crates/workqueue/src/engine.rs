@@ -18,7 +18,7 @@
 //! is last: a submitter that is dropped leaves its client here for that.
 
 use crate::request::{Fate, Request};
-use crate::{Event, Waiting};
+use crate::{Event, Waiting, inside};
 use slotwork::{
     Atomic, AtomicInteger, CachePadded, Claimed, Client, Design, Destination, LaneId, Lock, Platform, Worker,
 };
@@ -159,7 +159,11 @@ impl<T: Send + 'static, D: Design, P: Platform> Engine<T, D, P> {
         } else {
             match catch_unwind(AssertUnwindSafe(|| handler(&mut claimed.value))) {
                 Ok(()) => Fate::Handled,
-                Err(_) => Fate::Failed,
+                Err(panic) => {
+                    // What was thrown may itself panic as it is dropped; the worker lives on also then.
+                    let _ = catch_unwind(AssertUnwindSafe(|| drop(panic))).map_err(std::mem::forget);
+                    Fate::Failed
+                }
             }
         };
         self.complete(lane, claimed, fate);
@@ -173,15 +177,18 @@ impl<T: Send + 'static, D: Design, P: Platform> Engine<T, D, P> {
         } else {
             claimed.complete();
         }
-        self.vacated();
-    }
-
-    /// A slot became free: wakes whoever waits for that.
-    pub(crate) fn vacated(&self) {
         if self.waiting.sleeps() {
             Event::<P>::publish();
             self.vacancy.wake(1);
             self.drained.wake(usize::MAX);
+        }
+    }
+
+    /// So many slots were given back unsubmitted: wakes as many that wait for one.
+    pub(crate) fn vacated(&self, slots: usize) {
+        if self.waiting.sleeps() {
+            Event::<P>::publish();
+            self.vacancy.wake(slots);
         }
     }
 
@@ -240,7 +247,7 @@ impl<T: Send + 'static, D: Design, P: Platform> Engine<T, D, P> {
     pub(crate) fn collect(&self, request: &mut Request<T>) {
         let handled = request.take_handled();
         if let (Some(value), Some(done)) = (handled, &self.done) {
-            done(value);
+            inside::collecting(self, || done(value));
         }
     }
 
@@ -248,10 +255,12 @@ impl<T: Send + 'static, D: Design, P: Platform> Engine<T, D, P> {
     pub(crate) fn collect_all(&self, client: &ClientOf<T, D, P>) {
         if self.done.is_some() {
             let held: Vec<_> = std::iter::from_fn(|| client.acquire()).collect();
+            let mut held_back = HeldBack { engine: self, slots: held.len() };
             for mut vacant in held {
                 self.collect(&mut vacant);
+                drop(vacant);
+                held_back.give_back(1);
             }
-            self.vacated();
         }
     }
 
@@ -265,10 +274,15 @@ impl<T: Send + 'static, D: Design, P: Platform> Engine<T, D, P> {
         }
     }
 
+    /// The client that was given up, for a submitter that would be one too many with it.
+    pub(crate) fn spare_client(&self) -> Option<ClientOf<T, D, P>> {
+        self.retired.with(&RETIRED, |retired| retired.client.take())
+    }
+
     /// Collects with the client that was given up, if there is one. Whoever comes later to the lock,
     /// the one that gives up or the one that ends, finds the other's mark.
     pub(crate) fn collect_leftovers(&self) {
-        if let Some(client) = self.retired.with(&RETIRED, |retired| retired.client.take()) {
+        if let Some(client) = self.spare_client() {
             self.collect_all(&client);
         }
     }
@@ -307,6 +321,25 @@ impl<T: Send + 'static, D: Design, P: Platform> Engine<T, D, P> {
     pub fn wakes(&self) -> (u64, u64) {
         let workers = self.work.iter().map(Event::wakes).sum();
         (workers, self.vacancy.wakes() + self.drained.wakes())
+    }
+}
+
+/// Slots that are held while they are collected. When a `done` panics, the rest of them is given back at once.
+struct HeldBack<'a, T: Send + 'static, D: Design, P: Platform> {
+    engine: &'a Engine<T, D, P>,
+    slots: usize,
+}
+
+impl<T: Send + 'static, D: Design, P: Platform> HeldBack<'_, T, D, P> {
+    fn give_back(&mut self, slots: usize) {
+        self.slots -= slots;
+        self.engine.vacated(slots);
+    }
+}
+
+impl<T: Send + 'static, D: Design, P: Platform> Drop for HeldBack<'_, T, D, P> {
+    fn drop(&mut self) {
+        self.give_back(self.slots);
     }
 }
 

@@ -95,30 +95,24 @@ impl<P: Platform> Event<P> {
         look: &mut impl FnMut() -> Option<R>,
         mut remaining: impl FnMut() -> Option<Duration>,
     ) -> Option<R> {
-        let sleeper = self.enlist();
+        let mut place = self.enlist();
         P::fence(&FENCE_SLEEP);
         if let Some(found) = look() {
-            self.leave_or_pass_on(&sleeper);
             return Some(found);
         }
-        while sleeper.woken.load(&WOKEN_LOAD) == 0 {
+        while place.sleeper.woken.load(&WOKEN_LOAD) == 0 {
             match remaining() {
                 Some(FOR_EVER) => P::park(),
                 Some(time) => P::park_timeout(time),
                 None => {
-                    self.leave_or_pass_on(&sleeper);
-                    break;
+                    drop(place);
+                    return look();
                 }
             }
         }
-        look()
-    }
-
-    /// Takes the sleeper off the list. If a waker has done so already, that wake goes to somebody else.
-    fn leave_or_pass_on(&self, sleeper: &Arc<Sleeper<P>>) {
-        if !self.leave(sleeper) {
-            self.notify_one();
-        }
+        let found = look();
+        place.woken = true;
+        found
     }
 
     /// Wakes the one that has slept longest, if anybody sleeps, and says whether it did. Call it
@@ -170,13 +164,13 @@ impl<P: Platform> Event<P> {
         self.wakes.load(&WAKES_LOAD)
     }
 
-    fn enlist(&self) -> Arc<Sleeper<P>> {
+    fn enlist(&self) -> Place<'_, P> {
         let sleeper = Arc::new(Sleeper { thread: P::current(), woken: P::AtomicU32::new(0) });
         self.list.with(&LOCK, |list| {
             list.push_back(Arc::clone(&sleeper));
             self.sleepers.fetch_add(1, &SLEEPERS_CHANGE);
         });
-        sleeper
+        Place { event: self, sleeper, woken: false }
     }
 
     /// Takes the sleeper off the list; false when a waker had done so already.
@@ -189,6 +183,23 @@ impl<P: Platform> Event<P> {
             }
             at.is_some()
         })
+    }
+}
+
+/// A place on the list. Given up before its sleeper was woken, or by a panic of its look, it leaves no trace:
+/// and if a waker has taken it off the list already, that wake goes to somebody else.
+struct Place<'a, P: Platform> {
+    event: &'a Event<P>,
+    sleeper: Arc<Sleeper<P>>,
+    /// The wake came, and was made use of.
+    woken: bool,
+}
+
+impl<P: Platform> Drop for Place<'_, P> {
+    fn drop(&mut self) {
+        if !self.woken && !self.event.leave(&self.sleeper) {
+            self.event.notify_one();
+        }
     }
 }
 

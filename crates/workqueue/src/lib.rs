@@ -34,6 +34,7 @@
 
 mod engine;
 mod event;
+mod inside;
 mod request;
 mod submitter;
 mod waiting;
@@ -44,4 +45,4 @@ pub use event::{EVENT_SITES, Event};
 pub use request::{Fate, Request};
 pub use submitter::{RequestError, Stopped, Submitter, Vacancy};
 pub use waiting::Waiting;
-pub use workqueue::{BuildError, Builder, Built, DEFAULT_REQUESTS_PER_WORKER, ShutdownError, Workqueue};
+pub use workqueue::{BuildError, Builder, Built, Configuration, DEFAULT_REQUESTS_PER_WORKER, ShutdownError, Workqueue};

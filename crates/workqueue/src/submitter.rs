@@ -1,29 +1,14 @@
 //! The submitting side: requests, results, drains.
 
 use crate::Engine;
+use crate::inside::{is_collecting_for, is_worker_of};
 use crate::request::{Fate, Request};
-use slotwork::{Client, ClientError, Design, Dispatch, Many, Native, Platform, RequestQueue, SlotId, Vacant};
-use std::cell::Cell;
+use slotwork::{Client, ClientError, Design, Dispatch, Many, Native, RequestQueue, SlotId, Vacant};
 use std::fmt;
 use std::ops::{Deref, DerefMut};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 use thiserror::Error;
-
-thread_local! {
-    /// The engine that this thread serves as a worker, by address; 0 for none.
-    static SERVES: Cell<usize> = const { Cell::new(0) };
-}
-
-/// Marks the calling thread as a worker of `engine`, for its life.
-pub(crate) fn serves<T: Send, D: Design, P: Platform>(engine: &Arc<Engine<T, D, P>>) {
-    SERVES.set(Arc::as_ptr(engine).addr());
-}
-
-/// Whether the calling thread is a worker of `engine`.
-pub(crate) fn is_worker_of<T: Send, D: Design, P: Platform>(engine: &Arc<Engine<T, D, P>>) -> bool {
-    SERVES.get() == Arc::as_ptr(engine).addr()
-}
 
 /// The queue was shut down. The request was not submitted, and its slot is free.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
@@ -39,8 +24,8 @@ pub enum RequestError {
     /// No slot became free in time.
     #[error("no slot became free in time")]
     Timeout,
-    /// A handler would have waited for its own worker.
-    #[error("a handler may not wait for its own workqueue")]
+    /// A handler would have waited for its own worker, or a `done` for the slot it is called with.
+    #[error("a handler, or what runs when it is done, may not wait for its own workqueue")]
     InsideHandler,
     /// The process was forked from the one that has the workers.
     #[error("the workers are in another process: this one was forked from it")]
@@ -68,13 +53,17 @@ impl<T: Send + 'static, D: Design> Submitter<T, D> {
     ///
     /// Runs `done` on the calling thread if the slot's last request was handled and nobody ran it yet.
     pub fn try_request(&self) -> Option<Vacancy<'_, T, D>> {
-        let mut vacant = self.client().acquire()?;
-        self.engine.collect(&mut vacant);
-        Some(Vacancy { vacant: Some(vacant), submitter: self })
+        let vacant = self.client().acquire()?;
+        let mut vacancy = Vacancy { vacant: Some(vacant), submitter: self };
+        // In its guard already: if `done` panics, the slot is given back and whoever waits for it is woken.
+        if let Some(vacant) = &mut vacancy.vacant {
+            self.engine.collect(vacant);
+        }
+        Some(vacancy)
     }
 
-    /// A free request; waits until there is one. **Blocking**, except inside a handler of the same queue,
-    /// where it fails instead of waiting.
+    /// A free request; waits until there is one. **Blocking**, except inside a handler or a `done` of the
+    /// same queue, where it fails instead of waiting.
     ///
     /// # Errors
     /// [`RequestError::Stopped`], [`RequestError::InsideHandler`], [`RequestError::Forked`].
@@ -109,7 +98,7 @@ impl<T: Send + 'static, D: Design> Submitter<T, D> {
     }
 
     fn may_wait(&self) -> Result<(), RequestError> {
-        if is_worker_of(&self.engine) {
+        if is_worker_of(&self.engine) || is_collecting_for(&self.engine) {
             return Err(RequestError::InsideHandler);
         }
         if self.process != std::process::id() {
@@ -120,6 +109,9 @@ impl<T: Send + 'static, D: Design> Submitter<T, D> {
 
     /// Waits until everything submitted before the call, by anybody, has ended, and runs `done` for what
     /// was handled. Others may go on submitting; their requests are not waited for. **Blocking.**
+    ///
+    /// Where there is a `done`, all free slots are held for a moment at the end, to see which of them it is to
+    /// run for: a [`Submitter::try_request`] of another thread may then find none.
     ///
     /// # Errors
     /// [`RequestError::InsideHandler`], [`RequestError::Forked`].
@@ -143,7 +135,11 @@ impl<T: Send + 'static, D: Design> Submitter<T, D> {
     /// # Errors
     /// [`ClientError`] where the design takes one, or no more.
     pub fn try_clone(&self) -> Result<Self, ClientError> {
-        let client = self.client().try_clone()?;
+        let client = match self.client().try_clone() {
+            // The client of a submitter that was dropped is alive, and counts.
+            Err(error @ ClientError::TooManyClients { .. }) => self.engine.spare_client().ok_or(error)?,
+            client => client?,
+        };
         Ok(Self { client: Some(client), engine: Arc::clone(&self.engine), process: self.process })
     }
 }
@@ -164,8 +160,11 @@ where
 impl<T: Send + 'static, D: Design> Drop for Submitter<T, D> {
     /// Runs `done` for what is handled; what is handled later is collected by others, or at the end.
     fn drop(&mut self) {
-        if let Some(client) = self.client.take() {
-            self.engine.give_up(client);
+        match self.client.take() {
+            // A lock of the queue may have been held by another thread as this process was forked.
+            Some(client) if self.process != std::process::id() => std::mem::forget(client),
+            Some(client) => self.engine.give_up(client),
+            None => {}
         }
     }
 }
@@ -212,7 +211,7 @@ impl<T: Send + 'static, D: Design> Drop for Vacancy<'_, T, D> {
     fn drop(&mut self) {
         if let Some(vacant) = self.vacant.take() {
             drop(vacant);
-            self.submitter.engine.vacated();
+            self.submitter.engine.vacated(1);
         }
     }
 }

@@ -1,8 +1,9 @@
 //! The threads of this machine around an [`Engine`].
 
 use crate::engine::Done;
+use crate::inside::{is_worker_of, serves};
 use crate::request::Request;
-use crate::submitter::{Submitter, is_worker_of, serves};
+use crate::submitter::Submitter;
 use crate::{Engine, Report, Waiting};
 use slotwork::{Design, Dispatch, Native, Pool, PoolError, Shape, ShapeError, SlotId};
 use std::convert::Infallible;
@@ -49,45 +50,78 @@ pub enum ShutdownError {
     /// A handler cannot wait for its own worker to end.
     #[error("a handler may not shut its own workqueue down")]
     InsideHandler,
+    /// The process was forked from the one that has the workers.
+    #[error("the workers are in another process: this one was forked from it")]
+    Forked,
 }
 
 /// A workqueue and its first submitter, or why there is none.
 pub type Built<T, D, E> = Result<(Workqueue<T, D>, Submitter<T, D>), BuildError<E>>;
 
+/// What can be chosen of a workqueue, whatever its design.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Configuration {
+    /// Threads are named `name-0`, `name-1` …
+    pub name: String,
+    /// Worker threads, at least 1.
+    pub workers: usize,
+    /// Requests that exist for each worker, at least 1.
+    pub requests_per_worker: usize,
+    /// How workers and submitters wait.
+    pub waiting: Waiting,
+    /// How submitters go on from worker to worker.
+    pub dispatch: Dispatch,
+}
+
+impl Default for Configuration {
+    /// One worker, four requests, settling, round robin.
+    fn default() -> Self {
+        Self {
+            name: "slotwork".into(),
+            workers: 1,
+            requests_per_worker: DEFAULT_REQUESTS_PER_WORKER,
+            waiting: Waiting::default(),
+            dispatch: Dispatch::default(),
+        }
+    }
+}
+
 /// How a workqueue is to be built; see [`Workqueue::builder`].
 #[derive(Debug)]
 pub struct Builder<T, D> {
-    name: String,
-    workers: usize,
-    requests_per_worker: usize,
-    waiting: Waiting,
-    dispatch: Dispatch,
+    configuration: Configuration,
     types: PhantomData<fn() -> (T, D)>,
+}
+
+impl<T: Send + 'static, D: Design> From<Configuration> for Builder<T, D> {
+    fn from(configuration: Configuration) -> Self {
+        Self { configuration, types: PhantomData }
+    }
 }
 
 impl<T: Send + 'static, D: Design> Builder<T, D> {
     /// Worker threads, at least 1. Default: 1.
     #[must_use]
     pub fn workers(self, workers: usize) -> Self {
-        Self { workers, ..self }
+        Configuration { workers, ..self.configuration }.into()
     }
 
     /// Requests that exist for each worker, at least 1. Default: 4.
     #[must_use]
     pub fn requests_per_worker(self, requests_per_worker: usize) -> Self {
-        Self { requests_per_worker, ..self }
+        Configuration { requests_per_worker, ..self.configuration }.into()
     }
 
     /// How workers and submitters wait. Default: [`Waiting::SETTLE`].
     #[must_use]
     pub fn waiting(self, waiting: Waiting) -> Self {
-        Self { waiting, ..self }
+        Configuration { waiting, ..self.configuration }.into()
     }
 
     /// How submitters go on from worker to worker. Default: [`Dispatch::RoundRobin`].
     #[must_use]
     pub fn dispatch(self, dispatch: Dispatch) -> Self {
-        Self { dispatch, ..self }
+        Configuration { dispatch, ..self.configuration }.into()
     }
 
     /// Builds it, with payloads that can always be made, and no `done`.
@@ -122,20 +156,24 @@ impl<T: Send + 'static, D: Design> Builder<T, D> {
         handler: impl Fn(&mut T) + Send + Sync + 'static,
         done: Option<Done<T>>,
     ) -> Built<T, D, E> {
-        let queue = D::build::<Native>(Shape::new(self.workers, self.requests_per_worker)?)?;
+        let Configuration { name, workers: count, requests_per_worker, waiting, dispatch } = self.configuration;
+        let queue = D::build::<Native>(Shape::new(count, requests_per_worker)?)?;
         let pool = Pool::try_new(queue, |slot| init(slot).map(Request::new))?;
         let (client, workers) = pool.split();
-        if !client.set_dispatch(self.dispatch) {
-            return Err(BuildError::Dispatch { design: D::NAME, dispatch: self.dispatch });
+        if !client.set_dispatch(dispatch) {
+            return Err(BuildError::Dispatch { design: D::NAME, dispatch });
         }
-        let engine = Arc::new(Engine::<T, D, Native>::new(self.workers, self.waiting, done));
-        let workqueue =
-            Workqueue { engine: Arc::clone(&engine), threads: Mutex::new(Vec::with_capacity(self.workers)) };
+        let engine = Arc::new(Engine::<T, D, Native>::new(count, waiting, done));
+        let workqueue = Workqueue {
+            engine: Arc::clone(&engine),
+            threads: Mutex::new(Vec::with_capacity(count)),
+            process: std::process::id(),
+        };
         let handler = Arc::new(handler);
         for (number, worker) in workers.into_iter().enumerate() {
             let (engine, handler) = (Arc::clone(&engine), Arc::clone(&handler));
             let thread = std::thread::Builder::new()
-                .name(format!("{}-{number}", self.name))
+                .name(format!("{name}-{number}"))
                 .spawn(move || {
                     serves(&engine);
                     engine.serve(worker, |value| handler(value));
@@ -148,30 +186,27 @@ impl<T: Send + 'static, D: Design> Builder<T, D> {
 }
 
 /// The worker threads of a queue, and their end. Dropping it shuts the queue down, draining it.
+///
+/// Payloads, those of cancelled requests too, are dropped with the last of the workqueue and its submitters,
+/// and not before.
 pub struct Workqueue<T: Send + 'static, D: Design> {
     engine: Arc<Engine<T, D, Native>>,
     threads: Mutex<Vec<JoinHandle<()>>>,
+    process: u32,
 }
 
 impl<T: Send + 'static, D: Design> Workqueue<T, D> {
     /// Begins to describe a workqueue whose threads are named `name-0`, `name-1` …
     #[must_use]
     pub fn builder(name: &str) -> Builder<T, D> {
-        Builder {
-            name: name.into(),
-            workers: 1,
-            requests_per_worker: DEFAULT_REQUESTS_PER_WORKER,
-            waiting: Waiting::default(),
-            dispatch: Dispatch::default(),
-            types: PhantomData,
-        }
+        Configuration { name: name.into(), ..Configuration::default() }.into()
     }
 
     /// Handles what is queued, then ends the workers; no request is taken any more. **Blocking.** May be called
     /// again, and from several threads: each call returns when all has ended.
     ///
     /// # Errors
-    /// [`ShutdownError::InsideHandler`].
+    /// [`ShutdownError`].
     pub fn shutdown(&self) -> Result<Report, ShutdownError> {
         self.end(false)
     }
@@ -180,7 +215,7 @@ impl<T: Send + 'static, D: Design> Workqueue<T, D> {
     /// called while a [`Workqueue::shutdown`] is under way, which it cuts short.
     ///
     /// # Errors
-    /// [`ShutdownError::InsideHandler`].
+    /// [`ShutdownError`].
     pub fn shutdown_now(&self) -> Result<Report, ShutdownError> {
         self.end(true)
     }
@@ -188,6 +223,9 @@ impl<T: Send + 'static, D: Design> Workqueue<T, D> {
     fn end(&self, cancel: bool) -> Result<Report, ShutdownError> {
         if is_worker_of(&self.engine) {
             return Err(ShutdownError::InsideHandler);
+        }
+        if self.process != std::process::id() {
+            return Err(ShutdownError::Forked);
         }
         self.engine.begin_shutdown(cancel);
         // Held while joining: a second call waits here for the first one.
@@ -220,9 +258,8 @@ impl<T: Send + 'static, D: Design> Workqueue<T, D> {
 
 impl<T: Send + 'static, D: Design> Drop for Workqueue<T, D> {
     fn drop(&mut self) {
-        if self.end(false).is_err() {
-            // Dropped by a handler: a thread cannot wait for itself. The workers end by themselves, when
-            // nothing is queued any more.
+        if self.end(false) == Err(ShutdownError::InsideHandler) {
+            // A thread cannot wait for itself. The workers end by themselves, when nothing is queued any more.
             self.engine.begin_shutdown(false);
         }
     }

@@ -1,0 +1,43 @@
+//! What the calling thread is inside of, so that a wait for itself is refused and not a deadlock.
+
+use crate::Engine;
+use slotwork::{Design, Platform};
+use std::cell::Cell;
+
+thread_local! {
+    /// The engine that this thread serves as a worker, by address; 0 for none.
+    static SERVES: Cell<usize> = const { Cell::new(0) };
+    /// The engine whose `done` this thread runs, by address; 0 for none.
+    static COLLECTS: Cell<usize> = const { Cell::new(0) };
+}
+
+fn address<T: Send, D: Design, P: Platform>(engine: &Engine<T, D, P>) -> usize {
+    std::ptr::from_ref(engine).addr()
+}
+
+/// Marks the calling thread as a worker of `engine`, for its life.
+pub(crate) fn serves<T: Send, D: Design, P: Platform>(engine: &Engine<T, D, P>) {
+    SERVES.set(address(engine));
+}
+
+/// Whether the calling thread is a worker of `engine`.
+pub(crate) fn is_worker_of<T: Send, D: Design, P: Platform>(engine: &Engine<T, D, P>) -> bool {
+    SERVES.get() == address(engine)
+}
+
+/// Runs a `done` of `engine`: the slot it is for is held meanwhile, and may be the last one.
+pub(crate) fn collecting<T: Send, D: Design, P: Platform>(engine: &Engine<T, D, P>, done: impl FnOnce()) {
+    struct Restore(usize);
+    impl Drop for Restore {
+        fn drop(&mut self) {
+            COLLECTS.set(self.0);
+        }
+    }
+    let _restore = Restore(COLLECTS.replace(address(engine)));
+    done();
+}
+
+/// Whether the calling thread runs a `done` of `engine`.
+pub(crate) fn is_collecting_for<T: Send, D: Design, P: Platform>(engine: &Engine<T, D, P>) -> bool {
+    COLLECTS.get() == address(engine)
+}
