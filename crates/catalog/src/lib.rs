@@ -119,6 +119,17 @@ catalog![
     LaneLock: slotwork_locked::LaneLock,
 ];
 
+/// Runs `visitor` for the steps from v2 towards v3: layouts of `shared-bitmap` that are no designs of their
+/// own, and are measured by the ladder only.
+pub fn visit_steps<V: Visitor>(visitor: &mut V) -> Vec<V::Output> {
+    use slotwork_shared_bitmap::{Aligned, LaneBitmaps, SharedBitmap, SlotsApart};
+    vec![
+        visitor.visit::<SharedBitmap<Aligned>>(),
+        visitor.visit::<SharedBitmap<SlotsApart>>(),
+        visitor.visit::<SharedBitmap<LaneBitmaps>>(),
+    ]
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
