@@ -4,27 +4,35 @@
 
 use criterion::{Criterion, criterion_group, criterion_main};
 use slotwork::Design;
-use slotwork_bench::single::{ArrayQueuePair, Floor, OneThread};
+use slotwork_bench::single::{ArrayQueuePair, Floor, OneThread, RoundTrips};
 use slotwork_catalog::{Visitor, visit_all};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 struct Bench<'a>(&'a mut Criterion);
+
+fn bench(criterion: &mut Criterion, name: &str, trips: &mut impl RoundTrips) {
+    criterion.bench_function(name, |bencher| {
+        bencher.iter_custom(|count| {
+            let start = Instant::now();
+            trips.go(count);
+            start.elapsed()
+        });
+    });
+    trips.verify().expect("the counts agree");
+}
 
 impl Visitor for Bench<'_> {
     type Output = ();
 
     fn visit<D: Design>(&mut self) {
-        let mut single = OneThread::<D>::new();
-        self.0.bench_function(D::NAME, |bencher| bencher.iter(|| single.round_trip()));
+        bench(self.0, D::NAME, &mut OneThread::<D>::new());
     }
 }
 
 fn round_trip(criterion: &mut Criterion) {
     visit_all(&mut Bench(criterion));
-    let mut pair = ArrayQueuePair::new();
-    criterion.bench_function(ArrayQueuePair::NAME, |bencher| bencher.iter(|| pair.round_trip()));
-    let mut floor = Floor::new();
-    criterion.bench_function(Floor::NAME, |bencher| bencher.iter(|| floor.round_trip()));
+    bench(criterion, ArrayQueuePair::NAME, &mut ArrayQueuePair::new());
+    bench(criterion, Floor::NAME, &mut Floor::new());
 }
 
 criterion_group! {

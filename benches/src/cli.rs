@@ -5,6 +5,7 @@ use clap::{Args, Parser, Subcommand, ValueEnum};
 use slotwork_bench::grid::MAX_THREADS;
 use slotwork_bench::handler::Handler;
 use slotwork_bench::waiting::Waiting;
+use std::io::Write;
 use std::path::PathBuf;
 
 /// Ranks lock-free request queues on this machine.
@@ -34,7 +35,7 @@ pub(crate) enum Command {
 #[derive(Args, Clone, Debug)]
 pub(crate) struct RankArguments {
     /// A design to measure; may be repeated [default: all].
-    #[arg(long = "design", value_name = "DESIGN")]
+    #[arg(long = "design", value_name = "DESIGN", value_delimiter = ',')]
     pub(crate) designs: Vec<String>,
     /// Client threads, or several separated by commas [default: the standard grid].
     #[arg(long, value_name = "N", value_delimiter = ',', value_parser = clap::value_parser!(u64).range(1..=MAX_THREADS as u64))]
@@ -133,14 +134,19 @@ pub(crate) fn parse() -> Result<Command, u8> {
             let text = error.to_string();
             // The first paragraph says what is wrong; usage and tips follow it.
             let paragraph = text.split("\n\n").next().unwrap_or_default();
-            eprintln!("slotwork: {}", one_line(paragraph.trim_start_matches("error: ")));
+            complain(paragraph.trim_start_matches("error: "));
             Err(crate::REFUSED)
         }
     }
 }
 
+/// Says it on stderr, in one line; where nobody hears it, that is no further fault.
+pub(crate) fn complain(text: &str) {
+    let _ = writeln!(std::io::stderr().lock(), "slotwork: {}", one_line(text));
+}
+
 /// The text with its line ends made spaces.
-pub(crate) fn one_line(text: &str) -> String {
+fn one_line(text: &str) -> String {
     text.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 

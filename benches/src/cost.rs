@@ -84,7 +84,8 @@ pub fn measure(
 pub fn cost_table(costs: &[Cost]) -> String {
     let mut costs: Vec<&Cost> = costs.iter().collect();
     costs.sort_by(|a, b| a.nanoseconds.value.total_cmp(&b.nanoseconds.value));
-    let mut table = table(&["contender", "ns / round trip", "95 % interval", "× ArrayQueue pair", "95 % interval"], 1..5);
+    let mut table =
+        table(&["contender", "ns / round trip", "95 % interval", "× ArrayQueue pair", "95 % interval"], 1..5);
     for cost in costs {
         let (time, ratio) = (&cost.nanoseconds, &cost.of_reference);
         table.add_row(vec![
@@ -95,7 +96,8 @@ pub fn cost_table(costs: &[Cost]) -> String {
             format!("{:.2} – {:.2}", ratio.low, ratio.high),
         ]);
     }
-    let mut text = String::from("Cost of a round trip on one thread: 1 client and 1 worker in turn, 64 slots in one lane\n");
+    let mut text =
+        String::from("Cost of a round trip on one thread: 1 client and 1 worker in turn, 64 slots in one lane\n");
     let _ = writeln!(text, "{table}");
     text
 }

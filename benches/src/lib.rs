@@ -19,6 +19,7 @@ pub mod handler;
 pub mod machine;
 pub mod measure;
 pub mod placement;
+pub mod processor_time;
 pub mod record;
 pub mod report;
 pub mod request;

@@ -36,7 +36,8 @@ impl Machine {
         Self {
             processor: processor(),
             cores: placement.cores(),
-            kernel: read("/proc/sys/kernel/osrelease").map(|release| format!("{} {release}", capitalised(std::env::consts::OS))),
+            kernel: read("/proc/sys/kernel/osrelease")
+                .map(|release| format!("{} {release}", capitalised(std::env::consts::OS))),
             governor: read("/sys/devices/system/cpu/cpu0/cpufreq/scaling_governor"),
             load: read("/proc/loadavg").and_then(|line| line.split(' ').next()?.parse().ok()),
             compiler: env!("SLOTWORK_RUSTC").into(),

@@ -19,11 +19,11 @@ fn main() -> ExitCode {
     std::panic::set_hook(Box::new(|panic| {
         let message = panic.payload_as_str().unwrap_or("unknown");
         let at = panic.location().map(|at| format!(" at {}:{}", at.file(), at.line())).unwrap_or_default();
-        eprintln!("slotwork: a thread panicked{at}: {}", cli::one_line(message));
+        cli::complain(&format!("a thread panicked{at}: {message}"));
     }));
     let code = match cli::parse() {
         Ok(command) => run::run(command).unwrap_or_else(|error| {
-            eprintln!("slotwork: {}", cli::one_line(&format!("{error:#}")));
+            cli::complain(&format!("{error:#}"));
             if error.is::<run::Refused>() { REFUSED } else { FAILED }
         }),
         Err(code) => code,

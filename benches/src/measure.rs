@@ -6,9 +6,10 @@
 //!   round 2   cell 1×1/4   a ▪ c ▪ b      …
 //! ```
 //!
-//! Whatever changes on the machine in the course of a run hits all contenders alike. A window in which
-//! the alarm rang is measured again, within a budget, and the quietest attempt is kept: chosen by the
-//! alarm, never by its result.
+//! Whatever changes on the machine in the course of a run hits all contenders alike. A window is disturbed
+//! when the alarm rings before or after it, or when threads that never sleep got less processor time than there
+//! was. It is measured again, within a budget, and the least disturbed attempt is kept: chosen by these signs,
+//! never by its result.
 
 use crate::alarm::Alarm;
 use crate::contender::Contender;
@@ -20,7 +21,7 @@ use crate::workload::{Cell, Conditions, Window, WorkloadError};
 use rand::SeedableRng;
 use rand::rngs::SmallRng;
 use rand::seq::SliceRandom;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
 /// What is to be measured, and how.
@@ -56,6 +57,9 @@ pub struct Measured {
 }
 
 impl Plan {
+    /// Threads that never sleep use all the processor time there is, unless others take some: below this part of it,
+    /// a window counts as disturbed.
+    pub const LEAST_SHARE: f64 = 0.9;
     /// Attempts at one window.
     const ATTEMPTS: usize = 3;
     /// Part of the planned time that repeating may take.
@@ -73,6 +77,13 @@ impl Plan {
 
     fn visit_time(&self, cell: &Cell) -> Duration {
         self.warm_up(cell) + self.window(cell) + Self::AROUND
+    }
+
+    /// Processor time used, as part of what our cores could give to so many threads.
+    fn processor_share(&self, cell: &Cell, window: &Window) -> Option<f64> {
+        let threads = (cell.clients + cell.shape.lanes()).min(self.placement.cores());
+        let available = window.length.as_secs_f64() * threads as f64;
+        window.processor_time.map(|used| used.as_secs_f64() / available)
     }
 
     /// How long it will take, repeated windows not counted.
@@ -95,6 +106,7 @@ impl Plan {
         };
         let mut cells: Vec<CellRecord> = self.cells.iter().map(|cell| self.empty_record(cell)).collect();
         let mut random = SmallRng::seed_from_u64(self.seed);
+        let mut broken_off = false;
         'run: for round in 0..self.rounds {
             for (cell, record) in self.cells.iter().zip(&mut cells) {
                 let mut order: Vec<usize> = (0..self.contenders.len()).collect();
@@ -107,7 +119,10 @@ impl Plan {
                     if row.failure.is_none() {
                         match run.visit(cell, &self.contenders[at], round) {
                             Ok(Some(sample)) => row.samples.push(sample),
-                            Ok(None) => break 'run,
+                            Ok(None) => {
+                                broken_off = true;
+                                break 'run;
+                            }
                             // The design is wrong here: measuring it further would give figures of nothing.
                             Err(error) => row.failure = Some(error.to_string()),
                         }
@@ -117,7 +132,7 @@ impl Plan {
             }
         }
         let Run { alarm, repeated_windows, .. } = run;
-        Measured { cells, alarm, repeated_windows, interrupted: interrupted.load(Ordering::Relaxed) }
+        Measured { cells, alarm, repeated_windows, interrupted: broken_off }
     }
 
     fn empty_record(&self, cell: &Cell) -> CellRecord {
@@ -164,11 +179,13 @@ impl Run<'_> {
         for attempt in 1..=Plan::ATTEMPTS {
             let before = self.alarm.trip();
             let Some(window) = contender.run(*cell, conditions)? else { return Ok(None) };
-            let after = self.alarm.trip();
-            let loudest = before.into_iter().chain(after).fold(0.0, f64::max);
-            let disturbed = self.alarm.is_disturbed(before) || self.alarm.is_disturbed(after);
-            if kept.as_ref().is_none_or(|(kept, _)| loudest < *kept) {
-                kept = Some((loudest, sample(round, &window, before, after, disturbed)));
+            let trips = [before, self.alarm.trip()];
+            let share = self.plan.processor_share(cell, &window);
+            let took_less = !cell.waiting.sleeps() && share.is_some_and(|share| share < Plan::LEAST_SHARE);
+            let disturbed = took_less || trips.iter().any(|&trip| self.alarm.is_disturbed(trip));
+            let disturbance = trips.into_iter().flatten().fold(0.0, f64::max) / share.unwrap_or(1.0).max(0.01);
+            if kept.as_ref().is_none_or(|(least, _)| disturbance < *least) {
+                kept = Some((disturbance, sample(round, &window, trips, share, disturbed)));
             }
             if let Some((_, sample)) = &mut kept {
                 sample.attempts = attempt;
@@ -184,7 +201,13 @@ impl Run<'_> {
     }
 }
 
-fn sample(round: usize, window: &Window, before: Option<f64>, after: Option<f64>, disturbed: bool) -> Sample {
+fn sample(
+    round: usize,
+    window: &Window,
+    [before, after]: [Option<f64>; 2],
+    share: Option<f64>,
+    disturbed: bool,
+) -> Sample {
     let seconds = window.length.as_secs_f64();
     let mut doubts = Vec::new();
     if disturbed {
@@ -204,6 +227,7 @@ fn sample(round: usize, window: &Window, before: Option<f64>, after: Option<f64>
         acquired: window.acquired,
         failed_acquires: window.failed_acquires,
         overlap: window.overlap,
+        processor_share: share,
         handled_in_all: window.totals.handled,
         attempts: 1,
         trip_before_nanoseconds: before,

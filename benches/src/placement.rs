@@ -16,9 +16,9 @@ impl Placement {
     pub fn pinned() -> Self {
         let cores = core_affinity::get_core_ids().unwrap_or_default();
         // A thread of its own: the pin must not stay on the caller.
-        let works = cores
-            .first()
-            .is_some_and(|&core| std::thread::spawn(move || core_affinity::set_for_current(core)).join().unwrap_or(false));
+        let works = cores.first().is_some_and(|&core| {
+            std::thread::spawn(move || core_affinity::set_for_current(core)).join().unwrap_or(false)
+        });
         Self { available: available(&cores), cores, pinned: works }
     }
 

@@ -54,6 +54,8 @@ pub struct Settings {
     pub quiet_trip_nanoseconds: Option<f64>,
     /// Beyond this multiple of the quiet level a window counts as disturbed.
     pub disturbed_beyond: f64,
+    /// Below this part of the processor time that threads which never sleep must get, it does too.
+    pub disturbed_below_share: f64,
     /// How many windows were repeated.
     pub repeated_windows: usize,
 }
@@ -117,6 +119,8 @@ pub struct Sample {
     pub failed_acquires: u64,
     /// Part of the window in which all threads were at work.
     pub overlap: f64,
+    /// Processor time used in the window, as part of what the cores we can use could give; none where unknown.
+    pub processor_share: Option<f64>,
     /// Requests handled in all, warm-up and rest included; submitted and acquired are equal to it.
     pub handled_in_all: u64,
     /// How often the window was measured until the alarm was quiet, or given up.
@@ -133,7 +137,7 @@ pub struct Sample {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Doubt {
-    /// The alarm was far above its quiet level before or after.
+    /// The alarm was far above its quiet level before or after, or others took the processor meanwhile.
     Disturbed,
     /// The clock was read so late that the length of the window is in doubt.
     Clock,
@@ -185,6 +189,10 @@ pub struct Place {
     pub rank: Option<usize>,
     /// Geometric mean of its ratio to the best of each round.
     pub score: Option<Estimate>,
+    /// How many others it is clearly ahead of.
+    pub ahead_of: usize,
+    /// How many others it is clearly behind.
+    pub behind: usize,
     /// Why it has no score.
     pub void: Option<String>,
 }

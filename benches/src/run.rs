@@ -1,6 +1,6 @@
 //! What each command does.
 
-use crate::cli::{Command, CostArguments, ListArguments, RankArguments};
+use crate::cli::{Command, CostArguments, ListArguments, RankArguments, complain};
 use crate::{FAILED, INTERRUPTED, interrupt, progress};
 use anyhow::{Context, Result, anyhow};
 use jiff::Timestamp;
@@ -42,10 +42,10 @@ fn rank(arguments: &RankArguments) -> Result<u8> {
     let started = Timestamp::now();
     let placement = if arguments.no_pin { Placement::free() } else { Placement::pinned() };
     let plan = plan(arguments, placement)?;
+    let interrupted = interrupt::watch();
     let destination = Destination::prepare(&arguments.output, started).map_err(refuse)?;
     let machine = Machine::inspect(&plan.placement);
 
-    let interrupted = interrupt::watch();
     let bar = progress::bar(plan.duration());
     let measured = plan.measure(interrupted, &mut |time| bar.inc(progress::milliseconds(time)));
     bar.finish_and_clear();
@@ -57,16 +57,19 @@ fn rank(arguments: &RankArguments) -> Result<u8> {
         print(&rank_report(&record))?;
     }
     let [json, csv] = destination.write(&record)?;
-    let kept = format!("results: {} and {}\n", json.display(), csv.display());
-    let say = |text: &str| if arguments.json { Ok(eprint!("{text}")) } else { print(text) };
     if record.interrupted {
-        eprintln!("slotwork: interrupted; what was measured so far is kept");
+        complain("interrupted; what was measured so far is kept");
     }
     let failures = failures(&record);
     for failure in &failures {
-        eprintln!("slotwork: {failure}");
+        complain(failure);
     }
-    say(&kept)?;
+    let kept = format!("results: {} and {}", json.display(), csv.display());
+    if arguments.json {
+        complain(&kept);
+    } else {
+        print(&format!("{kept}\n"))?;
+    }
     Ok(match (record.interrupted, failures.is_empty()) {
         (_, false) => FAILED,
         (true, true) => INTERRUPTED,
@@ -127,6 +130,7 @@ fn record(plan: &Plan, measured: Measured, machine: Machine, started: Timestamp,
             pinned: plan.placement.is_pinned(),
             quiet_trip_nanoseconds: alarm.quiet(),
             disturbed_beyond: Alarm::THRESHOLD,
+            disturbed_below_share: Plan::LEAST_SHARE,
             repeated_windows,
         },
         rankings: rankings(&cells, &plan.contenders, plan.seed),
@@ -170,7 +174,7 @@ fn cost(arguments: &CostArguments) -> Result<u8> {
         print(&format!("{machine}\n{warning}{}", cost::cost_table(&costs)))?;
     }
     if interrupted.load(Ordering::Relaxed) {
-        eprintln!("slotwork: interrupted; these are the rounds so far");
+        complain("interrupted; these are the rounds so far");
         return Ok(INTERRUPTED);
     }
     Ok(0)

@@ -6,7 +6,7 @@
 //!
 //! It is what a design costs when nothing is contended. Beside the designs stand a *reference*, a pair of
 //! crossbeam's `ArrayQueue` (free indices, submitted indices), and a *floor*, the same payload work
-//! without any queue.
+//! without any queue. Counters are local to a batch, so that they stay in registers.
 
 use crate::request::{Request, Sequence};
 use crate::tally::{CountError, Totals};
@@ -122,16 +122,16 @@ impl<D: Design> OneThread<D> {
 
     /// Goes round once.
     #[inline]
-    pub fn round_trip(&mut self) {
+    fn round_trip(&mut self, both: &mut Both) {
         // A slot that is missing shows in the counts: less was handled than acquired, or less than asked for.
         if let Some(mut slot) = self.client.acquire() {
-            self.both.fill(&mut slot);
+            both.fill(&mut slot);
             slot.submit();
         } else {
-            self.both.totals.slots += 1;
+            both.totals.slots += 1;
         }
         if let Some(mut slot) = self.worker.take() {
-            self.both.handle(&mut slot);
+            both.handle(&mut slot);
             slot.complete();
         }
     }
@@ -139,7 +139,9 @@ impl<D: Design> OneThread<D> {
 
 impl<D: Design> RoundTrips for OneThread<D> {
     fn go(&mut self, count: u64) {
-        (0..count).for_each(|_| self.round_trip());
+        let mut both = self.both;
+        (0..count).for_each(|_| self.round_trip(&mut both));
+        self.both = both;
     }
 
     fn verify(&self) -> Result<(), CountError> {
@@ -173,15 +175,15 @@ impl ArrayQueuePair {
 
     /// Goes round once.
     #[inline]
-    pub fn round_trip(&mut self) {
+    fn round_trip(&mut self, both: &mut Both) {
         if let Some(slot) = self.free.pop() {
-            self.both.fill(&mut self.slots[slot as usize]);
+            both.fill(&mut self.slots[slot as usize]);
             let _ = self.submitted.push(slot);
         } else {
-            self.both.totals.slots += 1;
+            both.totals.slots += 1;
         }
         if let Some(slot) = self.submitted.pop() {
-            self.both.handle(&mut self.slots[slot as usize]);
+            both.handle(&mut self.slots[slot as usize]);
             let _ = self.free.push(slot);
         }
     }
@@ -189,7 +191,9 @@ impl ArrayQueuePair {
 
 impl RoundTrips for ArrayQueuePair {
     fn go(&mut self, count: u64) {
-        (0..count).for_each(|_| self.round_trip());
+        let mut both = self.both;
+        (0..count).for_each(|_| self.round_trip(&mut both));
+        self.both = both;
     }
 
     fn verify(&self) -> Result<(), CountError> {
@@ -218,18 +222,20 @@ impl Floor {
 
     /// Goes round once.
     #[inline]
-    pub fn round_trip(&mut self) {
+    fn round_trip(&mut self, both: &mut Both) {
         let slot = std::hint::black_box(&mut self.slots[self.next]);
         self.next = (self.next + 1) % SLOTS;
-        self.both.fill(slot);
+        both.fill(slot);
         let slot = std::hint::black_box(slot);
-        self.both.handle(slot);
+        both.handle(slot);
     }
 }
 
 impl RoundTrips for Floor {
     fn go(&mut self, count: u64) {
-        (0..count).for_each(|_| self.round_trip());
+        let mut both = self.both;
+        (0..count).for_each(|_| self.round_trip(&mut both));
+        self.both = both;
     }
 
     fn verify(&self) -> Result<(), CountError> {

@@ -179,7 +179,8 @@ mod tests {
     #[test]
     fn only_what_was_counted_in_the_window_counts() {
         let mut counter = Counter::default();
-        let phases = [Phase::WarmUp, Phase::WarmUp, Phase::Window, Phase::Window, Phase::Window, Phase::Stop, Phase::Drain];
+        let phases =
+            [Phase::WarmUp, Phase::WarmUp, Phase::Window, Phase::Window, Phase::Window, Phase::Stop, Phase::Drain];
         for phase in phases {
             counter.note(phase as u32);
             counter.all += 1;

@@ -2,7 +2,7 @@
 
 use crate::contender::Contender;
 use crate::record::{Category, CellRecord, Place, Ranking, Row};
-use crate::statistics::{CellSamples, median, ranks, scores};
+use crate::statistics::{CellSamples, clear_order, median, ranks, scores};
 use slotwork::Submitters;
 
 /// Fills in each row's median and its ratio to the best of each round.
@@ -59,19 +59,24 @@ fn ranking(category: Category, cells: &[&CellRecord], designs: &[&str], seed: u6
     // An interrupted run has more rounds of its first cells: only rounds that are complete are scored.
     let scored: Vec<CellSamples> = cells.iter().map(|cell| samples(cell, designs)).collect();
     let estimates = scores(&scored, designs.len(), seed);
-    let ranks = ranks(&estimates);
+    let (ranks, order) = (ranks(&estimates), clear_order(&estimates));
     let mut places: Vec<Place> = designs
         .iter()
-        .zip(estimates.iter().zip(ranks))
-        .map(|(design, (&score, rank))| Place {
+        .enumerate()
+        .map(|(at, design)| (design, estimates[at], ranks[at], order[at]))
+        .map(|(design, score, rank, [ahead_of, behind])| Place {
             design: (*design).into(),
             rank,
             score,
+            ahead_of,
+            behind,
             void: score.is_none().then(|| why_void(cells, design)),
         })
         .collect();
     let value = |place: &Place| place.score.map_or(f64::NEG_INFINITY, |score| score.value);
-    places.sort_by(|a, b| (a.rank.unwrap_or(usize::MAX)).cmp(&b.rank.unwrap_or(usize::MAX)).then(value(b).total_cmp(&value(a))));
+    places.sort_by(|a, b| {
+        (a.rank.unwrap_or(usize::MAX)).cmp(&b.rank.unwrap_or(usize::MAX)).then(value(b).total_cmp(&value(a)))
+    });
     Ranking { category, cells: cells.iter().map(|cell| cell.name()).collect(), places }
 }
 
@@ -111,4 +116,91 @@ fn why_void(cells: &[&CellRecord], design: &str) -> String {
         }
     }
     "a round is missing".into()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::contender;
+    use crate::record::Sample;
+    use crate::waiting::Waiting;
+
+    fn row(design: &str, throughputs: &[f64]) -> Row {
+        let sample = |(round, &throughput): (usize, &f64)| Sample {
+            round,
+            round_trips: u64::from(throughput > 0.0),
+            seconds: 1.0,
+            throughput,
+            acquired: 1,
+            failed_acquires: 0,
+            overlap: 1.0,
+            processor_share: None,
+            handled_in_all: 1,
+            attempts: 1,
+            trip_before_nanoseconds: None,
+            trip_after_nanoseconds: None,
+            doubts: Vec::new(),
+        };
+        let samples = throughputs.iter().enumerate().map(sample).collect();
+        Row { design: design.into(), not_applicable: None, failure: None, median: None, of_best: None, samples }
+    }
+
+    fn cell(clients: usize, rows: Vec<Row>) -> CellRecord {
+        CellRecord { clients, workers: 1, slots_per_lane: 4, waiting: Waiting::Yield, window_milliseconds: 250, rows }
+    }
+
+    fn not_applicable(design: &str) -> Row {
+        Row { not_applicable: Some("one submitter".into()), ..row(design, &[]) }
+    }
+
+    fn contenders() -> Vec<Contender> {
+        ["bitmap", "bitmap-claim", "lane-lock"].map(|name| contender::named(name).unwrap()).into()
+    }
+
+    fn place<'a>(ranking: &'a Ranking, design: &str) -> &'a Place {
+        ranking.places.iter().find(|place| place.design == design).unwrap()
+    }
+
+    #[test]
+    fn nobody_is_left_out_and_each_category_has_its_cells() {
+        let one = cell(1, vec![row("bitmap", &[9.0; 3]), row("bitmap-claim", &[6.0; 3]), row("lane-lock", &[3.0; 3])]);
+        let two = cell(2, vec![not_applicable("bitmap"), row("bitmap-claim", &[4.0; 3]), row("lane-lock", &[8.0; 3])]);
+        let rankings = rankings(&[one, two], &contenders(), 1);
+        let categories: Vec<Category> = rankings.iter().map(|ranking| ranking.category).collect();
+        assert_eq!(categories, [Category::OneSubmitter, Category::ManySubmitters, Category::Together]);
+        let sizes: Vec<_> = rankings.iter().map(|ranking| (ranking.cells.len(), ranking.places.len())).collect();
+        assert_eq!(sizes, [(1, 3), (1, 2), (2, 2)]);
+        assert_eq!(place(&rankings[0], "bitmap").rank, Some(1));
+        assert_eq!(place(&rankings[1], "lane-lock").rank, Some(1));
+        // In one cell twice as fast, in the other half as fast: together they are equal.
+        assert_eq!(place(&rankings[2], "lane-lock").rank, place(&rankings[2], "bitmap-claim").rank);
+    }
+
+    #[test]
+    fn a_failed_or_missing_cell_voids_a_score_with_its_reason() {
+        let good = cell(1, vec![row("bitmap", &[9.0; 3]), row("bitmap-claim", &[6.0; 3]), row("lane-lock", &[3.0; 3])]);
+        let failed = Row { failure: Some("the counts are wrong".into()), ..row("bitmap", &[99.0]) };
+        let bad = cell(1, vec![failed, row("bitmap-claim", &[6.0; 3]), row("lane-lock", &[0.0, 3.0, 3.0])]);
+        let ranking = &rankings(&[good, bad], &contenders(), 1)[0];
+        assert!(place(ranking, "bitmap").void.as_ref().unwrap().contains("the counts are wrong"));
+        assert!(place(ranking, "lane-lock").void.as_ref().unwrap().contains("no round trip"));
+        assert_eq!(place(ranking, "bitmap-claim").rank, Some(1));
+        assert_eq!(ranking.places.len(), 3);
+    }
+
+    #[test]
+    fn an_interrupted_round_is_not_scored() {
+        let begun =
+            cell(1, vec![row("bitmap", &[9.0; 3]), row("bitmap-claim", &[6.0; 2]), row("lane-lock", &[3.0; 2])]);
+        let ranking = &rankings(&[begun], &contenders(), 1)[0];
+        assert!(ranking.places.iter().all(|place| place.score.is_some()));
+    }
+
+    #[test]
+    fn medians_are_of_ratios_within_a_round() {
+        let mut cells = vec![cell(1, vec![row("bitmap", &[8.0, 2.0, 4.0]), row("lane-lock", &[4.0, 1.0, 4.0])])];
+        summarise(&mut cells);
+        assert_eq!(cells[0].rows[1].median, Some(4.0));
+        assert_eq!(cells[0].rows[1].of_best, Some(0.5));
+    }
 }

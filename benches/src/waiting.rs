@@ -98,7 +98,7 @@ pub struct Signals {
 #[derive(Debug)]
 enum Workers {
     /// Any worker takes any request: they sleep in one place.
-    Together(Event<Native>),
+    Together(Box<Event<Native>>),
     /// A request is for one lane.
     PerLane(Vec<Event<Native>>),
 }
@@ -108,7 +108,7 @@ impl Signals {
     #[must_use]
     pub fn new(claims: &Claims, lanes: usize) -> Self {
         let workers = if claims.work_conserving {
-            Workers::Together(Event::new())
+            Workers::Together(Box::default())
         } else {
             Workers::PerLane((0..lanes).map(|_| Event::new()).collect())
         };

@@ -13,6 +13,7 @@
 use crate::gate::Gate;
 use crate::handler::Handler;
 use crate::placement::Placement;
+use crate::processor_time;
 use crate::request::{Request, Sequence};
 use crate::tally::{ClientTally, CountError, Counter, Phase, Span, Totals, WorkerTally, overlap};
 use crate::waiting::{Signals, Waiting};
@@ -65,6 +66,8 @@ pub struct Window {
     pub clock_doubt: Duration,
     /// Part of the window in which all threads were at work.
     pub overlap: f64,
+    /// Processor time that all threads used in the window together; none where it cannot be read.
+    pub processor_time: Option<Duration>,
     /// All counts, warm-up and rest included.
     pub totals: Totals,
 }
@@ -182,7 +185,7 @@ fn perform<'scope, D: Design>(
     sweep::<D>(last_client, &mut totals);
     totals.verify()?;
 
-    let Some((window, clock_doubt)) = window else { return Ok(None) };
+    let Some(Timing { window, clock_doubt, processor_time }) = window else { return Ok(None) };
     let spans: Vec<Span> =
         tallies.iter().map(|tally| tally.alive).chain(workers.iter().map(|tally| tally.alive)).collect();
     Ok(Some(Window {
@@ -192,6 +195,7 @@ fn perform<'scope, D: Design>(
         length: window.end - window.start,
         clock_doubt,
         overlap: overlap(window, &spans),
+        processor_time,
         totals,
     }))
 }
@@ -222,9 +226,17 @@ impl<'scope> Crew<'scope, '_> {
     }
 }
 
-/// Sleeps through warm-up and window; the window with the doubt about its length, if not interrupted.
-fn time_window(stage: &Stage<'_>) -> Option<(Span, Duration)> {
+/// When the window was, and what can be said of it.
+struct Timing {
+    window: Span,
+    clock_doubt: Duration,
+    processor_time: Option<Duration>,
+}
+
+/// Sleeps through warm-up and window; none when interrupted.
+fn time_window(stage: &Stage<'_>) -> Option<Timing> {
     let mut went_on = sleep(stage.conditions.warm_up, stage.conditions.interrupted);
+    let used_before = processor_time::of_this_process();
     let before = Instant::now();
     stage.enter(Phase::Window);
     let start = Instant::now();
@@ -232,7 +244,9 @@ fn time_window(stage: &Stage<'_>) -> Option<(Span, Duration)> {
     let close = Instant::now();
     stage.enter(Phase::Stop);
     let end = Instant::now();
-    went_on.then_some((Span { start, end }, (start - before) + (end - close)))
+    let used = used_before.and_then(|before| processor_time::of_this_process()?.checked_sub(before));
+    let clock_doubt = (start - before) + (end - close);
+    went_on.then_some(Timing { window: Span { start, end }, clock_doubt, processor_time: used })
 }
 
 /// Sleeps in short steps; false when interrupted.

@@ -44,7 +44,12 @@ impl Destination {
             match create(&json) {
                 Ok(json_file) => {
                     let csv_file = create(&csv).inspect_err(|_| drop(fs::remove_file(&json))).map_err(error)?;
-                    return Ok(Self { folder: folder.into(), json: (json, json_file), csv: (csv, csv_file), kept: false });
+                    return Ok(Self {
+                        folder: folder.into(),
+                        json: (json, json_file),
+                        csv: (csv, csv_file),
+                        kept: false,
+                    });
                 }
                 Err(taken) if taken.kind() == io::ErrorKind::AlreadyExists => {}
                 Err(other) => return Err(error(other)),
@@ -99,6 +104,7 @@ struct Line<'a> {
     acquired: Option<u64>,
     failed_acquires: Option<u64>,
     overlap: Option<f64>,
+    processor_share: Option<f64>,
     attempts: Option<usize>,
     trip_before_ns: Option<f64>,
     trip_after_ns: Option<f64>,
@@ -143,6 +149,7 @@ fn line<'a>(record: &Record, cell: &CellRecord, row: &'a Row, sample: Option<&Sa
         acquired: sample.map(|sample| sample.acquired),
         failed_acquires: sample.map(|sample| sample.failed_acquires),
         overlap: sample.map(|sample| sample.overlap),
+        processor_share: sample.and_then(|sample| sample.processor_share),
         attempts: sample.map(|sample| sample.attempts),
         trip_before_ns: sample.and_then(|sample| sample.trip_before_nanoseconds),
         trip_after_ns: sample.and_then(|sample| sample.trip_after_nanoseconds),

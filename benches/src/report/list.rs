@@ -61,13 +61,12 @@ fn listed(entry: &Entry, contender: &Contender) -> Listed {
 #[must_use]
 pub fn listing_table(listing: &[Listed]) -> String {
     let yes_no = |yes: bool| (if yes { "yes" } else { "no" }).to_string();
-    let limit = |limit: Option<usize>| limit.map_or("–".to_string(), |limit| limit.to_string());
     let mut claims = table(
-        &["design", "submitters", "order in lane", "none free", "any worker", "allocates", "max slots/lane", "max lanes", "max clients", "bytes/slot"],
-        6..10,
+        &["design", "submitters", "order in lane", "none free", "any worker", "allocates", "bytes/slot", "limits"],
+        6..7,
     );
-    let mut progress =
-        table(&["design", "acquire", "submit", "withdraw", "take", "complete", "lock-free here", "source"], 0..0);
+    let mut progress = table(&["design", "acquire", "submit", "withdraw", "take", "complete", "lock-free here"], 0..0);
+    let mut sources = table(&["design", "source"], 0..0);
     for design in listing {
         claims.add_row(vec![
             design.design.clone(),
@@ -76,21 +75,33 @@ pub fn listing_table(listing: &[Listed]) -> String {
             design.none_free.clone(),
             yes_no(design.work_conserving),
             yes_no(design.allocates),
-            limit(design.max_slots_per_lane),
-            limit(design.max_lanes),
-            limit(design.max_clients),
             design.bytes_per_slot.to_string(),
+            limits(design),
         ]);
         let mut row = vec![design.design.clone()];
         row.extend(Operation::ALL.map(|operation| design.progress[&operation.to_string()].clone()));
-        row.extend([yes_no(design.lock_free_on_this_target), design.source.clone()]);
+        row.push(yes_no(design.lock_free_on_this_target));
         progress.add_row(row);
+        sources.add_row(vec![design.design.clone(), design.source.clone()]);
     }
     format!(
-        "{} designs; what each claims of itself\n{claims}\n\n\
-         Progress of each operation; the widest atomic that is needed has {WIDEST_ATOMIC_BITS} bits\n{progress}\n\
+        "{} designs, and what each claims of itself\n{claims}\n\
          none free: exact = there was an instant without a free slot; scan = no single slot was free throughout\n\
-         any worker: whether any worker may take any request; bytes/slot: in the pool, with a payload of 16 bytes\n",
+         any worker: any worker may take any request; bytes/slot: in the pool, with a payload of 16 bytes\n\n\
+         Progress of each operation; the widest atomic needed has {WIDEST_ATOMIC_BITS} bits\n{progress}\n\n\
+         Where the idea comes from\n{sources}\n",
         listing.len(),
     )
+}
+
+/// A design's own limits in words.
+fn limits(design: &Listed) -> String {
+    let limits = [
+        (design.max_slots_per_lane, "slots per lane"),
+        (design.max_lanes, "lanes"),
+        (design.max_clients.filter(|&clients| clients > 1), "clients"),
+    ];
+    let words: Vec<String> =
+        limits.iter().filter_map(|(limit, of)| limit.map(|limit| format!("{limit} {of}"))).collect();
+    if words.is_empty() { "–".into() } else { words.join(", ") }
 }

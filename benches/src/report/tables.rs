@@ -1,7 +1,7 @@
 //! The report of `slotwork rank`: a table per cell, then the verdict.
 
 use super::table;
-use crate::record::{Category, CellRecord, Place, Ranking, Record, Row};
+use crate::record::{Category, CellRecord, Doubt, Place, Ranking, Record, Row};
 use std::fmt::Write;
 
 /// The whole report.
@@ -13,6 +13,15 @@ pub fn rank_report(record: &Record) -> String {
     let _ = writeln!(text, "{}", conditions(record));
     if !record.machine.is_optimised() {
         let _ = writeln!(text, "NOT OPTIMISED: a debug build says nothing about speed; use cargo run --release");
+    }
+    let windows = || record.cells.iter().flat_map(|cell| &cell.rows).flat_map(|row| &row.samples);
+    let disturbed = windows().filter(|sample| sample.doubts.contains(&Doubt::Disturbed)).count();
+    if disturbed > 0 {
+        let _ = writeln!(
+            text,
+            "DISTURBED: in {disturbed} of {} windows something else ran on this machine; a quieter one ranks better",
+            windows().count()
+        );
     }
     if record.interrupted {
         let _ = writeln!(text, "INTERRUPTED: later rounds are missing");
@@ -118,8 +127,9 @@ fn ranking_table(ranking: &Ranking) -> String {
         Category::ManySubmitters => ("many submitters", "designs that take them"),
         Category::Together => ("together", "designs that take part in all cells"),
     };
-    let mut table = table(&["rank", "design", "score", "95 % interval", "remarks"], 0..1);
-    for column in [2, 3] {
+    let mut table =
+        table(&["rank", "design", "score", "95 % interval", "clearly ahead of", "clearly behind", "remarks"], 0..1);
+    for column in 2..6 {
         if let Some(column) = table.column_mut(column) {
             column.set_cell_alignment(comfy_table::CellAlignment::Right);
         }
@@ -139,6 +149,8 @@ fn place_row(place: &Place, places: &[Place]) -> Vec<String> {
         place.design.clone(),
         place.score.map_or("–".into(), |score| format!("{:.3}", score.value)),
         place.score.map_or("–".into(), |score| format!("{:.3} – {:.3}", score.low, score.high)),
+        if place.score.is_some() { place.ahead_of.to_string() } else { "–".into() },
+        if place.score.is_some() { place.behind.to_string() } else { "–".into() },
         place.void.as_ref().map_or(String::new(), |reason| format!("no score: {reason}")),
     ]
 }
@@ -146,7 +158,8 @@ fn place_row(place: &Place, places: &[Place]) -> Vec<String> {
 fn how_to_read(record: &Record) -> String {
     let mut text = String::from(
         "score: geometric mean of the throughput as part of the best in the same round; 1 is always best\n\
-         =:     intervals overlap, directly or through others: not distinguishable here",
+         =      shares its rank: intervals overlap, directly or through others in between\n\
+         clearly: the two intervals do not overlap",
     );
     if record.settings.rounds < 2 {
         text.push_str("\none round shows no spread, so everything ties: use --rounds 3 or more");

@@ -1,0 +1,282 @@
+//! The command as a user meets it: what it prints, what it refuses, what it leaves behind.
+
+use serde_json::Value;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output, Stdio};
+use std::time::Duration;
+use tempfile::TempDir;
+
+fn slotwork(arguments: &[&str]) -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_slotwork"));
+    command.args(arguments);
+    command
+}
+
+/// Runs it to its end; what hangs fails.
+fn output(arguments: &[&str]) -> Output {
+    let mut command = assert_cmd::Command::from_std(slotwork(arguments));
+    command.timeout(Duration::from_secs(60)).output().unwrap()
+}
+
+fn text(bytes: &[u8]) -> String {
+    String::from_utf8(bytes.to_vec()).unwrap()
+}
+
+/// One line on stderr, nothing on stdout, exit code 2; returns the line.
+#[track_caller]
+fn refused(arguments: &[&str]) -> String {
+    let output = output(arguments);
+    let line = text(&output.stderr);
+    assert_eq!(output.status.code(), Some(2), "{arguments:?}: {line}");
+    assert_eq!(line.lines().count(), 1, "{arguments:?}: {line}");
+    assert!(line.starts_with("slotwork: "), "{arguments:?}: {line}");
+    assert!(output.stdout.is_empty(), "{arguments:?}");
+    line
+}
+
+/// A short run of `designs` into a folder of its own; its output and the record it left.
+fn short_run(folder: &Path, arguments: &[&str]) -> (Output, Value) {
+    let mut all = vec!["rank", "--rounds", "1", "--window-ms", "20", "--output", folder.to_str().unwrap()];
+    all.extend(arguments);
+    let output = output(&all);
+    let record = fs::read_to_string(only_file(folder, "json")).unwrap();
+    (output, serde_json::from_str(&record).unwrap())
+}
+
+fn files(folder: &Path, extension: &str) -> Vec<PathBuf> {
+    let Ok(entries) = fs::read_dir(folder) else { return Vec::new() };
+    let paths = entries.map(|entry| entry.unwrap().path());
+    paths.filter(|path| path.extension().is_some_and(|found| found == extension)).collect()
+}
+
+#[track_caller]
+fn only_file(folder: &Path, extension: &str) -> PathBuf {
+    let files = files(folder, extension);
+    assert_eq!(files.len(), 1, "{files:?}");
+    files[0].clone()
+}
+
+fn samples(record: &Value) -> Vec<&Value> {
+    let array = |value: &'_ Value| value.as_array().unwrap().len();
+    let mut samples = Vec::new();
+    for cell in 0..array(&record["cells"]) {
+        for row in 0..array(&record["cells"][cell]["rows"]) {
+            samples.extend(record["cells"][cell]["rows"][row]["samples"].as_array().unwrap());
+        }
+    }
+    samples
+}
+
+#[test]
+fn an_unknown_design_is_refused_with_the_known_ones() {
+    let line = refused(&["rank", "--design", "nonsense"]);
+    assert!(line.contains("'nonsense'") && line.contains("bitmap-claim"), "{line}");
+}
+
+#[test]
+fn cap_zero_is_refused_for_every_count() {
+    for option in ["--clients", "--workers", "--slots", "--rounds", "--window-ms"] {
+        let line = refused(&["rank", option, "0"]);
+        assert!(line.contains(option) && line.contains('0'), "{line}");
+    }
+    refused(&["cost", "--rounds", "0"]);
+}
+
+#[test]
+fn absurd_counts_are_refused() {
+    for option in ["--clients", "--workers", "--slots", "--rounds", "--window-ms", "--handler-ns"] {
+        for count in ["100000000000", "99999999999999999999999", "-1", "x", ""] {
+            refused(&["rank", option, count]);
+        }
+    }
+    refused(&["rank", "--workers", "1024", "--slots", "65536"]);
+}
+
+#[test]
+fn bound_on_wrong_arg_65_slots_are_too_many_for_a_bitmap_and_65_workers_are_not() {
+    let line = refused(&["rank", "--slots", "65", "--design", "bitmap"]);
+    assert!(line.contains("at most 64 slots per lane"), "{line}");
+    let line = refused(&["rank", "--clients", "2", "--design", "bitmap"]);
+    assert!(line.contains("one submitter"), "{line}");
+    let folder = TempDir::new().unwrap();
+    let (output, _) = short_run(folder.path(), &["--design", "bitmap", "--workers", "65", "--slots", "4"]);
+    assert_eq!(output.status.code(), Some(0), "{}", text(&output.stderr));
+}
+
+#[test]
+fn a_misspelt_command_line_gets_one_line() {
+    refused(&["rnak"]);
+    refused(&["rank", "--dessign", "bitmap"]);
+    let line = refused(&["rank", "--wait", "sleep"]);
+    assert!(line.contains("settle"), "{line}");
+    refused(&["rank", "--design"]);
+    refused(&["list", "--rounds", "1"]);
+}
+
+#[test]
+fn an_unwritable_folder_is_found_before_measuring() {
+    let folder = TempDir::new().unwrap();
+    let file = folder.path().join("taken");
+    fs::write(&file, "").unwrap();
+    let below = file.join("results");
+    for output in [&file, &below] {
+        let line = refused(&["rank", "--rounds", "1000", "--output", output.to_str().unwrap()]);
+        assert!(line.contains("taken"), "{line}");
+    }
+}
+
+#[test]
+fn list_shows_every_design_and_no_dwcas_is_needed() {
+    let shown = text(&output(&["list"]).stdout);
+    let listed: Value = serde_json::from_slice(&output(&["list", "--json"]).stdout).unwrap();
+    let listed = listed.as_array().unwrap();
+    assert_eq!(listed.len(), slotwork_catalog::ENTRIES.len());
+    for (entry, listed) in slotwork_catalog::ENTRIES.iter().zip(listed) {
+        assert!(shown.contains(entry.name), "{shown}");
+        assert_eq!(listed["design"], entry.name);
+        assert_eq!(listed["widest_atomic_bits"], 64);
+        assert_eq!(listed["lock_free_on_this_target"], entry.claims.progress.lock_free());
+        assert_eq!(listed["progress"]["acquire"], entry.claims.progress.acquire.to_string());
+        assert_eq!(listed["max_slots_per_lane"], serde_json::json!(entry.claims.max_slots_per_lane));
+    }
+}
+
+#[test]
+fn a_reader_that_goes_away_is_no_panic() {
+    let mut child = slotwork(&["list"]).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    drop(child.stdout.take());
+    let output = child.wait_with_output().unwrap();
+    assert_eq!((output.status.code(), text(&output.stderr)), (Some(0), String::new()));
+}
+
+#[test]
+fn a_short_rank_leaves_a_record_that_agrees_with_itself() {
+    let folder = TempDir::new().unwrap();
+    let arguments =
+        ["--design", "bitmap", "--design", "global-lock", "--clients", "1,2", "--workers", "1", "--slots", "4"];
+    let (output, record) = short_run(folder.path(), &arguments);
+    assert_eq!(output.status.code(), Some(0), "{}", text(&output.stderr));
+    assert_eq!(record["schema"], 1);
+    assert_eq!(record["interrupted"], false);
+    assert!(record["command_line"].as_array().unwrap().iter().any(|argument| argument == "--window-ms"));
+    assert_eq!(record["cells"].as_array().unwrap().len(), 2);
+    let samples = samples(&record);
+    // Two designs with one client, one with two.
+    assert_eq!(samples.len(), 3);
+    for sample in samples {
+        let trips = sample["round_trips"].as_u64().unwrap();
+        assert!(sample["handled_in_all"].as_u64().unwrap() >= trips, "{sample}");
+        let throughput = trips as f64 / sample["seconds"].as_f64().unwrap();
+        assert!((sample["throughput"].as_f64().unwrap() - throughput).abs() <= 1e-9 * throughput, "{sample}");
+    }
+    let shown = text(&output.stdout);
+    assert!(shown.contains("n/a (one submitter)"), "{shown}");
+    assert!(shown.lines().last().unwrap().starts_with("results: "), "{shown}");
+
+    let mut csv = csv::Reader::from_path(only_file(folder.path(), "csv")).unwrap();
+    let lines: Vec<csv::StringRecord> = csv.records().map(Result::unwrap).collect();
+    assert_eq!(lines.len(), 4);
+    assert!(lines.iter().any(|line| line.iter().any(|field| field == "n/a (one submitter)")));
+}
+
+#[test]
+fn json_on_stdout_is_the_record() {
+    let folder = TempDir::new().unwrap();
+    let arguments =
+        ["--json", "--design", "bitmap", "--clients", "1", "--workers", "1", "--slots", "4", "--handler-ns", "500"];
+    let (output, record) = short_run(folder.path(), &arguments);
+    assert_eq!(serde_json::from_slice::<Value>(&output.stdout).unwrap(), record);
+    assert_eq!(record["settings"]["handler_nanoseconds"], 500);
+}
+
+#[test]
+fn two_runs_in_one_second_do_not_overwrite_each_other() {
+    let folder = TempDir::new().unwrap();
+    let path = folder.path().to_str().unwrap();
+    let quick = [
+        "rank",
+        "--rounds",
+        "1",
+        "--window-ms",
+        "1",
+        "--design",
+        "bitmap",
+        "--workers",
+        "1",
+        "--slots",
+        "1",
+        "--output",
+        path,
+    ];
+    for _ in 0..3 {
+        assert!(output(&quick).status.success());
+    }
+    assert_eq!(files(folder.path(), "json").len(), 3);
+    assert_eq!(files(folder.path(), "csv").len(), 3);
+}
+
+#[test]
+fn cost_shows_every_design_beside_the_reference() {
+    let output = output(&["cost", "--rounds", "3", "--json"]);
+    assert!(output.status.success());
+    let shown: Value = serde_json::from_slice(&output.stdout).unwrap();
+    let costs = shown["costs"].as_array().unwrap();
+    assert_eq!(costs.len(), slotwork_catalog::ENTRIES.len() + 2);
+    let reference = costs.iter().find(|cost| cost["kind"] == "reference").unwrap();
+    assert_eq!(reference["of_reference"]["value"], 1.0);
+}
+
+#[test]
+#[cfg(target_os = "linux")]
+fn one_cpu_is_enough_under_every_policy() {
+    for policy in ["auto", "spin", "yield", "park", "settle"] {
+        let folder = TempDir::new().unwrap();
+        // The child inherits the one core of the thread that starts it.
+        let (output, record) = std::thread::scope(|scope| {
+            let run = || {
+                let core = core_affinity::get_core_ids().unwrap()[0];
+                assert!(core_affinity::set_for_current(core));
+                short_run(folder.path(), &["--clients", "2", "--workers", "2", "--slots", "4", "--wait", policy])
+            };
+            scope.spawn(run).join().unwrap()
+        });
+        assert_eq!(output.status.code(), Some(0), "{policy}: {}", text(&output.stderr));
+        assert_eq!(record["machine"]["cores"], 1);
+        assert_eq!(record["settings"]["quiet_trip_nanoseconds"], Value::Null);
+        assert!(text(&output.stdout).contains("no disturbance alarm"));
+        let handled = |sample: &&Value| sample["handled_in_all"].as_u64().unwrap();
+        assert!(samples(&record).iter().map(handled).sum::<u64>() > 0, "{policy}");
+    }
+}
+
+#[test]
+#[cfg(unix)]
+fn an_interrupted_run_keeps_what_it_measured() {
+    let mut wait = Duration::from_millis(200);
+    loop {
+        let folder = TempDir::new().unwrap();
+        let path = folder.path().to_str().unwrap();
+        let arguments =
+            ["rank", "--rounds", "1000", "--window-ms", "50", "--design", "bitmap", "--workers", "1", "--output", path];
+        let child = slotwork(&arguments).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+        // From then on Ctrl-C is heard.
+        while files(folder.path(), "csv").is_empty() {
+            std::thread::sleep(Duration::from_millis(5));
+        }
+        std::thread::sleep(wait);
+        assert!(Command::new("kill").args(["-INT", &child.id().to_string()]).status().unwrap().success());
+        let output = child.wait_with_output().unwrap();
+        assert_eq!(output.status.code(), Some(130), "{}", text(&output.stderr));
+        assert!(text(&output.stderr).contains("interrupted"), "{}", text(&output.stderr));
+        assert!(text(&output.stdout).contains("INTERRUPTED"));
+        let record: Value =
+            serde_json::from_str(&fs::read_to_string(only_file(folder.path(), "json")).unwrap()).unwrap();
+        assert_eq!(record["interrupted"], true);
+        // On a busy machine the first window may not have ended: wait longer.
+        if !samples(&record).is_empty() {
+            break;
+        }
+        wait *= 2;
+    }
+}
