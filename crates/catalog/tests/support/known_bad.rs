@@ -248,6 +248,14 @@ variants! {
     /// Claims that any worker takes any slot, and names one.
     NotConserving { work_conserving: true }
 
+    /// Lets any worker take any slot, and does not say so.
+    ConservesInSecret {} {
+        fn take(state: &mut State, lane: LaneId) -> Option<SlotId> {
+            let own = state.lines[lane.index()].pop_front();
+            own.or_else(|| state.lines.iter_mut().find_map(VecDeque::pop_front))
+        }
+    }
+
     /// Forgets a slot that was given back unsubmitted.
     WithdrawLoses {} {
         fn withdraw(_state: &mut State, _slot: SlotId) {}
@@ -286,6 +294,15 @@ variants! {
             if state.clients > 3 { Err(ClientError::TooManyClients { limit: 3 }) } else { Ok(()) }
         }
         fn retire(_state: &mut State) {}
+    }
+
+    /// Keeps something for every client that ever was.
+    ClientsPileUp {} {
+        fn client(state: &mut State) -> Result<(), ClientError> {
+            state.clients += 1;
+            state.aside.extend([SlotId::new(0); 64]);
+            Ok(())
+        }
     }
 
     /// Takes a shape beyond its word and lets slots share bits.

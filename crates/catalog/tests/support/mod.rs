@@ -1,5 +1,5 @@
 //! What the test files share: the run over all designs, shapes, and the parts in the files beside.
-#![allow(dead_code, unused_macros, unused_imports, reason = "each test file is a crate of its own, and uses a part")]
+#![allow(dead_code, reason = "each test file is a crate of its own, and uses a part")]
 
 pub(crate) mod allocation;
 pub(crate) mod crew;
@@ -13,7 +13,7 @@ use slotwork::{Claimed, Client, Design, Native, Pool, RequestQueue, Shape, SlotI
 use std::any::Any;
 use std::collections::HashSet;
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::thread::{sleep, spawn};
+use std::thread::{Builder, sleep, spawn, yield_now};
 use std::time::{Duration, Instant};
 
 /// The native queue of a design.
@@ -101,6 +101,25 @@ pub(crate) fn handles<D: Design, T>(
     Pool::new(queue, payload).unwrap_or_else(|error| panic!("{}, {shape:?}: {error}", D::NAME)).split()
 }
 
+/// Handles of a pool with this shape, or with one lane as large where the design takes no more.
+pub(crate) fn small<D: Design, T: Default>(
+    lanes: usize,
+    slots_per_lane: usize,
+) -> (ClientOf<D, T>, Vec<WorkerOf<D, T>>) {
+    let shape = admitted::<D>(lanes, slots_per_lane).or_else(|| admitted::<D>(1, lanes * slots_per_lane));
+    handles::<D, T>(shape.expect("a small shape"), |_| T::default())
+}
+
+/// Acquires when there is a slot.
+pub(crate) fn acquired<T, Q: RequestQueue>(client: &Client<T, Q>) -> Vacant<'_, T, Q> {
+    loop {
+        match client.acquire() {
+            Some(vacant) => return vacant,
+            None => yield_now(),
+        }
+    }
+}
+
 /// Acquires until none is free; the slots are distinct.
 pub(crate) fn acquire_all<T, Q: RequestQueue>(client: &Client<T, Q>) -> Vec<Vacant<'_, T, Q>> {
     // A queue that gives a slot twice would never end: one more than there are is enough to see it.
@@ -142,4 +161,12 @@ pub(crate) fn full_circle<T, Q: RequestQueue>(name: &str, client: &Client<T, Q>,
     assert!(client.acquire().is_none(), "{name}, {shape:?}: a claimed slot was acquired");
     taken.into_iter().for_each(Claimed::complete);
     assert_eq!(client.in_flight(), 0, "{name}, {shape:?}: in flight when all are completed");
+}
+
+/// Runs where there is little stack, and fails as it does.
+pub(crate) fn on_small_stack(kibibytes: usize, run: fn()) {
+    let thread = Builder::new().stack_size(kibibytes << 10).spawn(run).expect("a thread");
+    if let Err(panic) = thread.join() {
+        panic!("{}", message_of(&*panic));
+    }
 }

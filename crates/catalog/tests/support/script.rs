@@ -7,7 +7,7 @@ use proptest::collection::vec;
 use proptest::prelude::*;
 use proptest::sample::select;
 use proptest::test_runner::{Config, RngAlgorithm, TestCaseError, TestRng, TestRunner};
-use slotwork::{Design, Drain, Outcome, Shape, SlotId, Submitters};
+use slotwork::{Design, Drain, Shape, SlotId, Submitters};
 use std::rc::Rc;
 
 /// One step. Numbers choose among what there is when the step is run, modulo how many there are.

@@ -9,14 +9,17 @@
 //! with two owners is seen before a payload is touched. Whoever waits yields. No verdict comes from
 //! a clock, but for one: when nobody gets anywhere for 20 s, that is a hang.
 
+mod client;
+mod worker;
+
+use self::client::ClientRun;
+use self::worker::WorkerRun;
 use super::allocation::Count;
-use super::{ClientOf, QueueOf, WorkerOf, acquire_all, handles, message_of};
-use slotwork::{
-    CachePadded, Claimed, Client, Design, Destination, Order, Outcome, RequestQueue, Shape, SlotId, Vacant, Worker,
-};
+use super::{ClientOf, WorkerOf, acquire_all, handles, message_of};
+use slotwork::{CachePadded, Client, Design, Order, RequestQueue, Shape, SlotId};
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, OnceLock};
-use std::thread::{JoinHandle, sleep, spawn, yield_now};
+use std::thread::{JoinHandle, sleep, spawn};
 use std::time::{Duration, Instant};
 
 /// How many of what, and what is watched.
@@ -255,128 +258,6 @@ fn start_client<D: Design>(record: &Arc<Record>, number: u32, client: ClientOf<D
     })
 }
 
-struct ClientRun<'a, Q: RequestQueue> {
-    record: &'a Record,
-    client: &'a Client<Parcel, Q>,
-    number: u32,
-    submitted: u64,
-    /// Acquires less withdraws.
-    net_acquired: u64,
-}
-
-impl<'a, Q: RequestQueue> ClientRun<'a, Q> {
-    fn run(mut self) -> u64 {
-        let plan = self.record.plan;
-        let mut random =
-            Random(plan.seed.wrapping_add(u64::from(self.number) + 1).wrapping_mul(0x2545_f491_4f6c_dd1d) | 1);
-        let mut held = Vec::with_capacity(8);
-        while self.submitted < plan.requests && !self.record.stopped() {
-            let want = (1 + random.below(4)).min(plan.requests - self.submitted);
-            while (held.len() as u64) < want {
-                let Some(vacant) = self.acquire() else { break };
-                held.push(vacant);
-            }
-            if held.is_empty() {
-                yield_now();
-                continue;
-            }
-            if random.below(8) == 0 {
-                held.drain(..).for_each(|vacant| self.withdraw(vacant));
-            }
-            while let Some(vacant) = held.pop() {
-                self.submit(vacant);
-            }
-            if random.below(16) == 0 {
-                self.look_around();
-            }
-            if plan.drains && random.below(128) == 0 {
-                self.drain();
-            }
-        }
-        self.submitted
-    }
-
-    fn me(&self) -> u32 {
-        FIRST_CLIENT + self.number
-    }
-
-    fn acquire(&mut self) -> Option<Vacant<'a, Parcel, Q>> {
-        let plan = self.record.plan;
-        let returned = if plan.answers { self.record.returned.load(Ordering::Acquire) } else { 0 };
-        let Some(vacant) = self.client.acquire() else {
-            let slots = self.client.shape().slots() as u64;
-            if plan.answers && plan.clients == 1 && slots + returned > self.net_acquired {
-                let acquired = self.net_acquired;
-                let text = format!("none free, after {acquired} acquires and {returned} completions of {slots} slots");
-                self.record.violate(text);
-            }
-            return None;
-        };
-        let slot = vacant.slot();
-        if !self.record.pass(slot, FREE, self.me()) {
-            std::mem::forget(vacant);
-            return None;
-        }
-        self.net_acquired += 1;
-        let parcel = *vacant;
-        let right = match vacant.outcome() {
-            Outcome::Fresh => parcel == Parcel::default(),
-            Outcome::Completed => parcel.sealed(slot) && parcel.answer == !parcel.seal,
-            Outcome::Failed => parcel.sealed(slot) && parcel.answer == 0,
-        };
-        if !right {
-            let outcome = vacant.outcome();
-            self.record.violate(format!("slot {}, {outcome:?}, came back with {parcel:?}", slot.index()));
-        }
-        Some(vacant)
-    }
-
-    fn withdraw(&mut self, vacant: Vacant<'_, Parcel, Q>) {
-        self.record.pass(vacant.slot(), self.me(), FREE);
-        self.net_acquired -= 1;
-        drop(vacant);
-    }
-
-    fn submit(&mut self, mut vacant: Vacant<'_, Parcel, Q>) {
-        let slot = vacant.slot();
-        vacant.fill(self.number, self.submitted, slot);
-        self.record.pass(slot, self.me(), SUBMITTED);
-        let destination = vacant.submit();
-        self.submitted += 1;
-        self.record.progress.fetch_add(1, Ordering::Relaxed);
-        let lane = match destination {
-            Destination::Lane(lane) => lane.index(),
-            Destination::Any if self.record.plan.lanes == 1 => 0,
-            Destination::Any => return,
-        };
-        if self.record.plan.answers {
-            self.record.published[lane].fetch_add(1, Ordering::Release);
-        }
-    }
-
-    fn look_around(&self) {
-        let (flying, slots) = (self.client.in_flight(), self.client.shape().slots());
-        if flying > slots {
-            self.record.violate(format!("in_flight() is {flying} of {slots}"));
-        }
-    }
-
-    /// Everything this client has submitted is handled when a drain ends, and the handlers are seen.
-    fn drain(&self) {
-        let mut drain = self.client.begin_drain();
-        while !drain.poll() {
-            if self.record.stopped() {
-                return;
-            }
-            yield_now();
-        }
-        let handled = self.record.handled[self.number as usize].load(Ordering::Relaxed);
-        if handled != self.submitted {
-            self.record.violate(format!("a drain ended with {handled} of {} requests handled", self.submitted));
-        }
-    }
-}
-
 fn start_worker<D: Design>(record: &Arc<Record>, number: u32, worker: WorkerOf<D, Parcel>) -> End<WorkerOf<D, Parcel>> {
     let record = Arc::clone(record);
     spawn(move || {
@@ -385,88 +266,4 @@ fn start_worker<D: Design>(record: &Arc<Record>, number: u32, worker: WorkerOf<D
         let handled = WorkerRun { record: &record, worker: &worker, number, handled: 0, last }.run();
         (worker, handled, before.since())
     })
-}
-
-struct WorkerRun<'a, Q: RequestQueue> {
-    record: &'a Record,
-    worker: &'a Worker<Parcel, Q>,
-    number: u32,
-    handled: u64,
-    /// Per client: the sequence number seen last.
-    last: Vec<Option<u64>>,
-}
-
-impl<'a, Q: RequestQueue> WorkerRun<'a, Q> {
-    fn run(mut self) -> u64 {
-        let mut random = Random(self.record.plan.seed.wrapping_add(1 << 32 | u64::from(self.number)) | 1);
-        let mut claimed = Vec::with_capacity(8);
-        while !self.record.stopped() {
-            // Read before the last look: what was submitted before the clients ended is then found.
-            let ending = self.record.clients_done.load(Ordering::Acquire) == self.record.plan.clients;
-            match self.take() {
-                Some(guard) => claimed.push(guard),
-                None if !claimed.is_empty() => self.complete(&mut claimed, &mut random),
-                None if ending => break,
-                None => yield_now(),
-            }
-            if claimed.len() as u64 > random.below(6) {
-                self.complete(&mut claimed, &mut random);
-            }
-        }
-        self.handled
-    }
-
-    fn take(&mut self) -> Option<Claimed<'a, Parcel, Q>> {
-        let record = self.record;
-        let published = &record.published[self.worker.lane().index()];
-        let published = if record.plan.answers { published.load(Ordering::Acquire) } else { 0 };
-        let Some(guard) = self.worker.take() else {
-            if published > self.handled {
-                let handled = self.handled;
-                record.violate(format!("nothing to take, after {published} submits and {handled} takes"));
-            }
-            return None;
-        };
-        let slot = guard.slot();
-        if !record.pass(slot, SUBMITTED, FIRST_WORKER + self.number) {
-            std::mem::forget(guard);
-            return None;
-        }
-        self.handled += 1;
-        let parcel = *guard;
-        if !parcel.sealed(slot) || parcel.answer != 0 {
-            record.violate(format!("slot {} arrived with {parcel:?}", slot.index()));
-            return Some(guard);
-        }
-        let last = &mut self.last[parcel.client as usize];
-        if record.order == Order::Fifo && *last >= Some(parcel.sequence) {
-            let (client, sequence) = (parcel.client, parcel.sequence);
-            record.violate(format!("request {sequence} of client {client} was taken after its request {last:?}"));
-        }
-        *last = Some(parcel.sequence);
-        record.handled[parcel.client as usize].fetch_add(1, Ordering::Relaxed);
-        Some(guard)
-    }
-
-    /// Gives all back, in no order; some as failed.
-    fn complete(&mut self, claimed: &mut Vec<Claimed<'a, Parcel, Q>>, random: &mut Random) {
-        while !claimed.is_empty() {
-            let place = usize::try_from(random.below(claimed.len() as u64)).expect("a place in a vector");
-            let mut guard = claimed.swap_remove(place);
-            let fails = random.below(16) == 0;
-            if !fails {
-                guard.answer = !guard.seal;
-            }
-            self.record.pass(guard.slot(), FIRST_WORKER + self.number, FREE);
-            if fails {
-                guard.fail()
-            } else {
-                guard.complete()
-            }
-            self.record.progress.fetch_add(1, Ordering::Relaxed);
-            if self.record.plan.answers {
-                self.record.returned.fetch_add(1, Ordering::Release);
-            }
-        }
-    }
 }
