@@ -51,8 +51,8 @@ pub enum GridError {
         /// Slots per lane asked for.
         slots: usize,
     },
-    /// None of the chosen designs takes a cell.
-    #[error("no chosen design takes {clients} × {workers} with {slots} slots per lane: {reasons}")]
+    /// None of the chosen designs takes any of the cells.
+    #[error("no chosen design can do {clients} × {workers} with {slots} slots per lane: {reasons}")]
     NobodyTakes {
         /// Clients asked for.
         clients: usize,
@@ -101,10 +101,10 @@ pub struct Wanted {
 }
 
 /// The cells to measure. Slots alone leave the standard clients × workers; one of clients and workers
-/// makes the other 1.
+/// makes the other 1. A cell in which nobody can take part stays, and is shown so, as long as somebody can in another.
 ///
 /// # Errors
-/// [`GridError`] where nobody can take part.
+/// [`GridError`] where nobody can take part in any.
 pub fn cells(wanted: &Wanted, contenders: &[Contender], cores: usize) -> Result<Vec<Cell>, GridError> {
     let or_one = |counts: &[usize]| if counts.is_empty() { vec![1] } else { counts.to_vec() };
     let threads: Vec<(usize, usize)> = if wanted.clients.is_empty() && wanted.workers.is_empty() {
@@ -117,13 +117,29 @@ pub fn cells(wanted: &Wanted, contenders: &[Contender], cores: usize) -> Result<
     let mut cells: Vec<Cell> = Vec::new();
     for (clients, workers) in threads {
         for &slots in &slots {
-            let cell = cell(clients, workers, slots, wanted.waiting, cores, contenders)?;
+            let cell = cell(clients, workers, slots, wanted.waiting, cores)?;
             if !cells.contains(&cell) {
                 cells.push(cell);
             }
         }
     }
+    let possible = |cell: &Cell| contenders.iter().any(|contender| admit(contender, cell).is_ok());
+    if !cells.iter().any(possible)
+        && let Some(cell) = cells.first()
+    {
+        return Err(nobody_takes(cell, contenders));
+    }
     Ok(cells)
+}
+
+fn nobody_takes(cell: &Cell, contenders: &[Contender]) -> GridError {
+    let refusal = |contender: &Contender| Some(format!("{} takes {}", contender.name, admit(contender, cell).err()?));
+    GridError::NobodyTakes {
+        clients: cell.clients,
+        workers: cell.shape.lanes(),
+        slots: cell.shape.slots_per_lane(),
+        reasons: contenders.iter().filter_map(refusal).collect::<Vec<_>>().join("; "),
+    }
 }
 
 fn cell(
@@ -132,22 +148,13 @@ fn cell(
     slots: usize,
     waiting: Option<Waiting>,
     cores: usize,
-    contenders: &[Contender],
 ) -> Result<Cell, GridError> {
     let shape = Shape::new(workers, slots)?;
     if shape.slots() > MAX_SLOTS {
         return Err(GridError::TooManySlots { workers, slots });
     }
     let waiting = waiting.unwrap_or(Waiting::suited_to(clients + workers, cores));
-    let cell = Cell { clients, shape, waiting };
-    let refusals: Vec<String> = contenders
-        .iter()
-        .filter_map(|contender| admit(contender, &cell).err().map(|reason| format!("{}: {reason}", contender.name)))
-        .collect();
-    if refusals.len() == contenders.len() {
-        return Err(GridError::NobodyTakes { clients, workers, slots, reasons: refusals.join("; ") });
-    }
-    Ok(cell)
+    Ok(Cell { clients, shape, waiting })
 }
 
 /// The measured window of a cell when none is asked for: longer where threads outnumber cores, so that it
@@ -198,6 +205,9 @@ mod tests {
         assert!(error.to_string().contains("one submitter"), "{error}");
         let error = cells(&wanted(&[65], &[1], &[4]), &named("bitmap-owned"), 2).unwrap_err();
         assert!(error.to_string().contains("at most 64 clients"), "{error}");
+        // One possible cell is enough: the others are shown as what they are.
+        assert_eq!(cells(&Wanted::default(), &bitmap, 2).unwrap().len(), 10);
+        assert_eq!(cells(&wanted(&[1], &[1], &[64, 65]), &bitmap, 2).unwrap().len(), 2);
         // Somebody else in the catalog takes 65 slots per lane.
         assert!(cells(&wanted(&[1], &[1], &[65]), &catalog(), 2).is_ok());
     }

@@ -105,6 +105,17 @@ fn bound_on_wrong_arg_65_slots_are_too_many_for_a_bitmap_and_65_workers_are_not(
 }
 
 #[test]
+fn a_design_that_takes_part_in_some_cells_only_is_measured_in_those() {
+    let folder = TempDir::new().unwrap();
+    let (output, record) = short_run(folder.path(), &["--design", "bitmap", "--slots", "64,65"]);
+    assert_eq!(output.status.code(), Some(0), "{}", text(&output.stderr));
+    let shown = text(&output.stdout);
+    assert!(shown.contains("n/a (one submitter)") && shown.contains("n/a (at most 64 slots per lane)"), "{shown}");
+    assert_eq!(record["cells"].as_array().unwrap().len(), 10);
+    assert_eq!(samples(&record).len(), 3);
+}
+
+#[test]
 fn a_misspelt_command_line_gets_one_line() {
     refused(&["rnak"]);
     refused(&["rank", "--dessign", "bitmap"]);

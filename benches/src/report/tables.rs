@@ -33,7 +33,10 @@ pub fn rank_report(record: &Record) -> String {
         let _ = write!(text, "\n{}", ranking_table(ranking));
     }
     if !record.rankings.is_empty() {
-        let _ = writeln!(text, "{}", how_to_read(record));
+        let _ = writeln!(text, "{}\n", how_to_read(record));
+    }
+    for ranking in &record.rankings {
+        let _ = writeln!(text, "{}", verdict(ranking));
     }
     text
 }
@@ -122,10 +125,11 @@ fn remarks(row: &Row) -> String {
 }
 
 fn ranking_table(ranking: &Ranking) -> String {
-    let (title, who) = match ranking.category {
-        Category::OneSubmitter => ("one submitter", "all designs"),
-        Category::ManySubmitters => ("many submitters", "designs that take them"),
-        Category::Together => ("together", "designs that take part in all cells"),
+    let title = title(ranking.category);
+    let who = match ranking.category {
+        Category::OneSubmitter => "all designs",
+        Category::ManySubmitters => "designs that take them",
+        Category::Together => "designs for many submitters, all cells",
     };
     let mut table =
         table(&["rank", "design", "score", "95 % interval", "clearly ahead of", "clearly behind", "remarks"], 0..1);
@@ -139,7 +143,11 @@ fn ranking_table(ranking: &Ranking) -> String {
     }
     let cells = ranking.cells.len();
     let noun = if cells == 1 { "cell" } else { "cells" };
-    format!("Ranking, {title}: {who}, {cells} {noun} ({})\n{table}\n", ranking.cells.join(", "))
+    let names = match ranking.category {
+        Category::Together => String::new(),
+        _ => format!(" ({})", ranking.cells.join(", ")),
+    };
+    format!("Ranking, {title}: {who}, {cells} {noun}{names}\n{table}\n")
 }
 
 fn place_row(place: &Place, places: &[Place]) -> Vec<String> {
@@ -155,10 +163,31 @@ fn place_row(place: &Place, places: &[Place]) -> Vec<String> {
     ]
 }
 
+fn title(category: Category) -> &'static str {
+    match category {
+        Category::OneSubmitter => "one submitter",
+        Category::ManySubmitters => "many submitters",
+        Category::Together => "together",
+    }
+}
+
+/// Whom a ranking speaks for: those that are clearly behind nobody.
+fn verdict(ranking: &Ranking) -> String {
+    let first: Vec<&str> = ranking
+        .places
+        .iter()
+        .filter(|place| place.score.is_some() && place.behind == 0)
+        .map(|place| place.design.as_str())
+        .collect();
+    let names = if first.is_empty() { "nobody has a score".into() } else { first.join(", ") };
+    format!("ahead here, {}: {names}", title(ranking.category))
+}
+
 fn how_to_read(record: &Record) -> String {
     let mut text = String::from(
-        "score: geometric mean of the throughput as part of the best in the same round; 1 is always best\n\
-         =      shares its rank: intervals overlap, directly or through others in between\n\
+        "cell:   clients × workers / slots per lane\n\
+         score:  geometric mean of the throughput as part of the best in the same round; 1 is always best\n\
+         =:      shares its rank: intervals overlap, directly or through others in between\n\
          clearly: the two intervals do not overlap",
     );
     if record.settings.rounds < 2 {
