@@ -41,7 +41,7 @@ pub enum Lens {
     Weak,
     /// Loom, loads as failing compare-exchanges.
     Interleaving,
-    /// As `Interleaving`, and weak compare-exchanges fail every other time.
+    /// As `Interleaving`, and weak compare-exchanges fail, and parks return, every other time.
     Spurious,
     /// Shuttle, every next step at random.
     Random,

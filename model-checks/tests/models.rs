@@ -81,7 +81,7 @@ impl ModelVisitor for Trials {
 }
 
 fn trial<M: Model>(entry: &'static Entry, lens: Lens) -> Option<Trial> {
-    if lens == Lens::Spurious && !has_compare_exchange(entry.sites) {
+    if lens == Lens::Spurious && !M::PARKS && !has_compare_exchange(entry.sites) {
         return None;
     }
     let name = format!("{}::{}::{lens}", M::NAME, entry.name);

@@ -1,6 +1,6 @@
 //! Models of finding a free slot: against another client, a withdrawal, a completion.
 
-use super::{Bound, Model, SMALL, handle, keep, look, needs_many, one_lane, second_client, submit};
+use super::{Bound, MEDIUM, Model, SMALL, handle, keep, look, needs_many, one_lane, second_client, submit};
 use crate::platform::Machine;
 use crate::seen::{Overlap, Seen};
 use slotwork::{Claims, Design};
@@ -68,7 +68,7 @@ impl Model for NaivePool {
     const NAME: &'static str = "naive_pool";
     const WITNESSES: &'static [&'static str] = &["reused inside one acquire"];
     const FLOOR: u64 = 5;
-    const BOUND: Bound = SMALL;
+    const BOUND: Bound = MEDIUM;
 
     fn skip(claims: &Claims) -> Option<&'static str> {
         needs_many(claims)
@@ -108,7 +108,7 @@ impl Model for FullCircle {
     const NAME: &'static str = "full_circle";
     const WITNESSES: &'static [&'static str] = &["round inside one acquire", "slow client won"];
     const FLOOR: u64 = 5;
-    const BOUND: Bound = SMALL;
+    const BOUND: Bound = MEDIUM;
 
     fn skip(claims: &Claims) -> Option<&'static str> {
         needs_many(claims)

@@ -41,6 +41,8 @@ pub trait Model: 'static {
     const FLOOR: u64;
     /// How far it is explored.
     const BOUND: Bound;
+    /// Whether its threads park.
+    const PARKS: bool = false;
 
     /// Why it says nothing about a design with these claims, if so.
     fn skip(claims: &Claims) -> Option<&'static str> {
@@ -69,9 +71,11 @@ impl Bound {
     }
 }
 
-/// Two threads, few operations: bounded by default, complete on request.
-const SMALL: Bound = Bound { plain: Some(2), full: None };
-/// Three threads, or loops: bounded always.
+/// Two threads, a few operations: always complete.
+const SMALL: Bound = Bound { plain: None, full: None };
+/// Two threads, more operations: bounded by default, complete on request.
+const MEDIUM: Bound = Bound { plain: Some(3), full: None };
+/// Three threads: bounded always.
 const LARGE: Bound = Bound { plain: Some(2), full: Some(3) };
 
 /// Code that runs for a model, whatever its type.

@@ -1,6 +1,6 @@
 //! Models of a slot that goes round: its payload is handed over by the queue and by nothing else.
 
-use super::{Bound, LARGE, Model, SMALL, handle, handles, keep, look, one_lane, submit};
+use super::{Bound, LARGE, MEDIUM, Model, handle, handles, keep, look, one_lane, submit};
 use crate::platform::Machine;
 use crate::seen::Seen;
 use slotwork::Design;
@@ -13,7 +13,7 @@ impl Model for Reuse {
     const NAME: &'static str = "wrong_fence_masked_reuse";
     const WITNESSES: &'static [&'static str] = &["the slot was reused meanwhile", "reused after one miss"];
     const FLOOR: u64 = 3;
-    const BOUND: Bound = SMALL;
+    const BOUND: Bound = MEDIUM;
 
     fn run<D: Design, P: Machine>(seen: &'static Seen) {
         let (client, worker) = one_lane::<D, P>(1);

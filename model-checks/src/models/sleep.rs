@@ -15,6 +15,7 @@ impl Model for SleepingTake {
     const WITNESSES: &'static [&'static str] = &["woken", "nobody asleep"];
     const FLOOR: u64 = 3;
     const BOUND: Bound = SMALL;
+    const PARKS: bool = true;
 
     fn run<D: Design, P: Machine>(seen: &'static Seen) {
         let (client, worker) = one_lane::<D, P>(1);
@@ -37,6 +38,7 @@ impl Model for SleepingAcquire {
     const WITNESSES: &'static [&'static str] = &["woken", "nobody asleep"];
     const FLOOR: u64 = 3;
     const BOUND: Bound = SMALL;
+    const PARKS: bool = true;
 
     fn run<D: Design, P: Machine>(seen: &'static Seen) {
         let (client, worker) = one_lane::<D, P>(1);
@@ -60,6 +62,7 @@ impl Model for TwoSleepers {
     const WITNESSES: &'static [&'static str] = &["woke one", "woke both"];
     const FLOOR: u64 = 20;
     const BOUND: Bound = LARGE;
+    const PARKS: bool = true;
 
     fn skip(claims: &Claims) -> Option<&'static str> {
         needs_many(claims)

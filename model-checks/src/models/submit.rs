@@ -1,7 +1,7 @@
 //! Models of publishing a request: to one worker, by two clients, to two workers, in order.
 
 use super::{
-    Bound, LARGE, Model, SMALL, handle, handle_all, handles, look, needs_many, one_lane, second_client, submit,
+    Bound, LARGE, MEDIUM, Model, SMALL, handle, handle_all, handles, look, needs_many, one_lane, second_client, submit,
 };
 use crate::platform::Machine;
 use crate::seen::{Overlap, Seen};
@@ -36,7 +36,7 @@ impl Model for TwoSubmitters {
     const NAME: &'static str = "plain_flip_two_submitters";
     const WITNESSES: &'static [&'static str] = &["overlap"];
     const FLOOR: u64 = 2;
-    const BOUND: Bound = SMALL;
+    const BOUND: Bound = MEDIUM;
 
     fn skip(claims: &Claims) -> Option<&'static str> {
         needs_many(claims)
@@ -118,7 +118,7 @@ impl Model for RoleChange {
     const NAME: &'static str = "role_change";
     const WITNESSES: &'static [&'static str] = &["overlap"];
     const FLOOR: u64 = 1;
-    const BOUND: Bound = SMALL;
+    const BOUND: Bound = MEDIUM;
 
     fn run<D: Design, P: Machine>(seen: &'static Seen) {
         let (client, mut workers) = handles::<D, P>(2, 1);
@@ -149,7 +149,7 @@ impl Model for FifoOrder {
     const NAME: &'static str = "fifo_order";
     const WITNESSES: &'static [&'static str] = &["one taken meanwhile", "both taken meanwhile"];
     const FLOOR: u64 = 5;
-    const BOUND: Bound = SMALL;
+    const BOUND: Bound = MEDIUM;
 
     fn skip(claims: &Claims) -> Option<&'static str> {
         (claims.order != Order::Fifo).then_some("claims no first-in-first-out order")

@@ -9,6 +9,7 @@ use std::cell::Cell;
 use std::fmt::Debug;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicPtr, AtomicU32, AtomicU64, Ordering};
+use std::time::Duration;
 
 /// [`Native`], with weak compare-exchanges that fail and parks that return, every other time each.
 #[derive(Clone, Copy, Debug)]
@@ -61,6 +62,14 @@ impl Platform for Flaky {
             std::thread::yield_now();
         } else {
             Native::park();
+        }
+    }
+
+    fn park_timeout(timeout: Duration) {
+        if every_other(&PARKS) {
+            std::thread::yield_now();
+        } else {
+            Native::park_timeout(timeout);
         }
     }
 

@@ -14,7 +14,9 @@
 //! newest value only. So every model runs in both views: one sees stale values, the other sees all
 //! interleavings. Happens-before follows the written orderings in both.
 
+use super::Machine;
 use super::sites::execute;
+use super::token::{LoomJoin, LoomThread};
 use loom::cell::{MutPtr, UnsafeCell};
 use loom::sync::Mutex;
 use loom::sync::atomic::{AtomicPtr, AtomicU32, AtomicU64};
@@ -29,8 +31,8 @@ use std::sync::{Arc, OnceLock};
 pub trait View: Debug + Send + Sync + 'static {
     /// Whether a load is performed as a compare-exchange that fails.
     fn loads_exchange() -> bool;
-    /// Whether a weak compare-exchange fails every other time, for no reason.
-    fn weak_fails() -> bool;
+    /// Whether a weak compare-exchange fails, and a park returns, every other time, for no reason.
+    fn fails_at_times() -> bool;
 }
 
 /// Accesses as written: stale values are explored, interleavings incompletely.
@@ -41,19 +43,20 @@ pub struct Weak;
 #[derive(Debug)]
 pub struct Interleaving;
 
-/// As [`Interleaving`], and a weak compare-exchange fails every other time on each cell.
+/// As [`Interleaving`], and every other time a weak compare-exchange on a cell fails, and a park of a
+/// thread returns.
 #[derive(Debug)]
 pub struct Spurious;
 
 macro_rules! view {
-    ($view:ty, $loads_exchange:literal, $weak_fails:literal) => {
+    ($view:ty, $loads_exchange:literal, $fails_at_times:literal) => {
         impl View for $view {
             fn loads_exchange() -> bool {
                 $loads_exchange
             }
 
-            fn weak_fails() -> bool {
-                $weak_fails
+            fn fails_at_times() -> bool {
+                $fails_at_times
             }
         }
     };
@@ -75,7 +78,7 @@ impl Chosen {
     /// # Panics
     /// When it was another one already: one process, one view.
     pub fn choose<V: View>() {
-        let view = (V::loads_exchange(), V::weak_fails());
+        let view = (V::loads_exchange(), V::fails_at_times());
         assert_eq!(*CHOSEN.get_or_init(|| view), view, "one process runs one view");
     }
 
@@ -89,7 +92,7 @@ impl View for Chosen {
         Self::get().0
     }
 
-    fn weak_fails() -> bool {
+    fn fails_at_times() -> bool {
         Self::get().1
     }
 }
@@ -99,7 +102,7 @@ impl View for Chosen {
 pub struct Loom<V>(PhantomData<V>);
 
 thread_local! {
-    /// Where threads meet in [`Machine::step`](super::Machine::step). All threads of a model share one thread of the system.
+    /// Where threads meet in [`Machine::step`]. All threads of a model share one thread of the system.
     static STAGE: RefCell<Option<Arc<AtomicU32>>> = const { RefCell::new(None) };
     /// Whether anything was accessed since the last yield.
     static NEWS: Cell<bool> = const { Cell::new(true) };
@@ -115,14 +118,6 @@ impl<V: View> Loom<V> {
     pub fn begin() {
         STAGE.set(Some(Arc::new(AtomicU32::new(0))));
     }
-
-    /// The border between two operations of a model: all orders of such borders are explored, even
-    /// where the reduction finds the operations independent, or the weak view skips them. It is a store
-    /// that nobody reads, so it orders nothing.
-    pub(super) fn border() {
-        let stage = STAGE.with_borrow(Clone::clone).expect("an execution has begun");
-        stage.store(0, Ordering::Relaxed);
-    }
 }
 
 impl<V: View> Platform for Loom<V> {
@@ -131,7 +126,7 @@ impl<V: View> Platform for Loom<V> {
     type AtomicPtr<T> = LoomAtomic<AtomicPtr<T>, V>;
     type Lock<T: Send> = LoomLock<T>;
     type Cell = LoomCell;
-    type Thread = loom::thread::Thread;
+    type Thread = LoomThread;
 
     fn fence(site: &'static Site) {
         match accessed(site).fence() {
@@ -155,15 +150,38 @@ impl<V: View> Platform for Loom<V> {
     }
 
     fn current() -> Self::Thread {
-        loom::thread::current()
+        LoomThread::current()
     }
 
     fn park() {
-        loom::thread::park();
+        LoomThread::park(V::fails_at_times());
     }
 
     fn unpark(thread: &Self::Thread) {
         thread.unpark();
+    }
+}
+
+impl<V: View> Machine for Loom<V> {
+    type Join<R: Send + 'static> = LoomJoin<R>;
+
+    fn spawn<R: Send + 'static>(body: impl FnOnce() -> R + Send + 'static) -> LoomJoin<R> {
+        LoomJoin::spawn(body)
+    }
+
+    fn join<R: Send + 'static>(thread: LoomJoin<R>) -> R {
+        thread.join()
+    }
+
+    fn thread<R: Send + 'static>(thread: &LoomJoin<R>) -> LoomThread {
+        thread.thread()
+    }
+
+    /// All orders of such borders are explored, even where the reduction finds the operations
+    /// independent, or the weak view skips them. It is a store that nobody reads, so it orders nothing.
+    fn step() {
+        let stage = STAGE.with_borrow(Clone::clone).expect("an execution has begun");
+        stage.store(0, Ordering::Relaxed);
     }
 }
 
@@ -218,7 +236,7 @@ macro_rules! atomic {
                 site: &'static Site,
             ) -> Result<$value, $value> {
                 let (success, failure) = accessed(site).compare_exchange();
-                if V::weak_fails() && self.attempts.fetch_add(1, Ordering::Relaxed) % 2 == 0 {
+                if V::fails_at_times() && self.attempts.fetch_add(1, Ordering::Relaxed) % 2 == 0 {
                     return Err(self.read(failure));
                 }
                 self.inner.compare_exchange(current, new, success, failure)

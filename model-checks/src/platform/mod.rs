@@ -6,13 +6,14 @@ mod flaky;
 mod loom;
 mod shuttle;
 mod sites;
+mod token;
 
 pub use flaky::{Flaky, FlakyAtomic, spurious_failures};
 pub use loom::{Chosen, Interleaving, Loom, LoomAtomic, LoomCell, LoomLock, Spurious, View, Weak};
 pub use shuttle::{Shuttle, ShuttleAtomic, ShuttleCell, ShuttleLock};
 pub use sites::{TouchedSite, UnknownWeakening, Weakening, touched_sites, weaken};
+pub use token::{LoomJoin, LoomThread};
 
-use ::loom::thread as loom_thread;
 use ::shuttle::thread as shuttle_thread;
 use slotwork::{Native, Platform};
 use std::thread as std_thread;
@@ -39,8 +40,8 @@ pub trait Machine: Platform {
 }
 
 macro_rules! machine {
-    ([$($bound:tt)*] $platform:ty, $thread:ident $(, $step:item)?) => {
-        impl<$($bound)*> Machine for $platform {
+    ($platform:ty, $thread:ident) => {
+        impl Machine for $platform {
             type Join<R: Send + 'static> = $thread::JoinHandle<R>;
 
             fn spawn<R: Send + 'static>(body: impl FnOnce() -> R + Send + 'static) -> Self::Join<R> {
@@ -54,13 +55,10 @@ macro_rules! machine {
             fn thread<R: Send + 'static>(thread: &Self::Join<R>) -> Self::Thread {
                 thread.thread().clone()
             }
-
-            $($step)?
         }
     };
 }
 
-machine!([V: View] Loom<V>, loom_thread, fn step() { Self::border(); });
-machine!([] Shuttle, shuttle_thread);
-machine!([] Native, std_thread);
-machine!([] Flaky, std_thread);
+machine!(Shuttle, shuttle_thread);
+machine!(Native, std_thread);
+machine!(Flaky, std_thread);
