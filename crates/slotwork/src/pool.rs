@@ -637,3 +637,41 @@ macro_rules! opaque {
 }
 
 opaque!(Pool Client Worker);
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_turn_keeps_its_parts_apart() {
+        for lane in [0, 1, Shape::MAX_LANES - 1].map(LaneId::new) {
+            let fresh = Turn::before_first(lane);
+            assert_eq!((fresh.completion(), fresh.in_flight()), ((lane, 0), false));
+            let mut last = fresh;
+            for number in 1..100 {
+                last = last.next();
+                for failed in [false, true] {
+                    let turn = last.with_outcome(failed);
+                    let outcome = if failed { Outcome::Failed } else { Outcome::Completed };
+                    assert_eq!((turn.completion(), turn.outcome()), ((lane, number), outcome));
+                    let submitted = turn.submitted();
+                    assert!(submitted.in_flight() && !turn.in_flight());
+                    assert_eq!(submitted.completion(), (lane, number));
+                }
+            }
+        }
+        assert_eq!(Turn(0).outcome(), Outcome::Fresh);
+        assert_eq!(Turn(0).submitted().outcome(), Outcome::Fresh);
+    }
+
+    /// The number has 50 bits: at ten million completions a second, a worker needs three years. The last
+    /// one is still told from the others, and does not spill into lane or flags.
+    #[test]
+    fn unbounded_wrap_is_far_away_and_spills_nowhere() {
+        let lane = LaneId::new(Shape::MAX_LANES - 1);
+        let last = Turn::before_first(lane).0 | u64::MAX << Turn::NUMBER;
+        assert_eq!(Turn(last).completion(), (lane, (1 << 50) - 1));
+        assert_eq!(Turn(last).with_outcome(true).outcome(), Outcome::Failed);
+        assert_eq!(Turn(last).with_outcome(true).submitted().completion().0, lane);
+    }
+}
