@@ -9,6 +9,9 @@ use support::known_bad::{self, Bad};
 use support::plain_flip::PlainFlip;
 use support::{admitted, assert_rejected, clients_of, for_every_design};
 
+#[global_allocator]
+static ALLOCATOR: support::allocation::Counting = support::allocation::Counting;
+
 fn grid<D: Design>(clients: &[usize], requests: u64) {
     for &clients in clients {
         for lanes in [1, 2, 4] {
@@ -59,6 +62,51 @@ fn plain_flip_loses_nothing() {
         if clients_of::<D>(2) == 2 {
             run::<D>(Plan::new(2, 1, 64, 100_000));
         }
+    }
+    for_every_design!(check);
+}
+
+/// After a run with all there is, the free slots are N and distinct: no slot is lost, doubled, or owed.
+#[test]
+fn cycle_and_credit_negative_after_stress() {
+    fn check<D: Design>() {
+        for seed in 0..10 {
+            let clients = clients_of::<D>(3);
+            run::<D>(Plan { seed, ..Plan::new(clients, 2, 4, 2000) });
+        }
+    }
+    for_every_design!(check);
+}
+
+/// Bytes that live after many threads have churned are bounded, and not by the number of requests. Where a
+/// design defers what it frees, a thread that is off its processor defers it for long.
+fn memory_growth<D: Design>() {
+    let bound = if D::CLAIMS.allocates { 4 << 20 } else { 128 << 10 };
+    let report = run::<D>(Plan::new(clients_of::<D>(2), 2, 8, 150_000));
+    let (grown, requests) = (report.allocated.bytes, report.handled);
+    assert!(grown < bound, "{}: {grown} bytes more after {requests} requests", D::NAME);
+}
+
+#[test]
+fn memory_growth_is_bounded_with_many_threads() {
+    for_every_design!(memory_growth);
+}
+
+#[test]
+fn rejects_memory_that_grows() {
+    assert_rejected(memory_growth::<Bad<known_bad::Grows>>, &["bytes more after"]);
+}
+
+/// All threads on one processor: nobody waits for a peer that cannot run.
+#[test]
+fn one_cpu_is_enough() {
+    fn check<D: Design>() {
+        let cores = core_affinity::get_core_ids().unwrap_or_default();
+        if let Some(&core) = cores.first() {
+            // Threads made by this one are bound to the same processor.
+            core_affinity::set_for_current(core);
+        }
+        run::<D>(Plan::new(clients_of::<D>(4), 4, 2, 2000));
     }
     for_every_design!(check);
 }

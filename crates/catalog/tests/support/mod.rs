@@ -125,7 +125,7 @@ pub(crate) fn acquire_all<T, Q: RequestQueue>(client: &Client<T, Q>) -> Vec<Vaca
     // A queue that gives a slot twice would never end: one more than there are is enough to see it.
     let limit = client.shape().slots() + 1;
     let all: Vec<_> = std::iter::from_fn(|| client.acquire()).take(limit).collect();
-    assert_distinct(all.iter().map(Vacant::slot), client.shape());
+    assert_distinct(&all.iter().map(Vacant::slot).collect::<Vec<_>>(), client.shape());
     all
 }
 
@@ -134,11 +134,11 @@ pub(crate) fn take_all<T, Q: RequestQueue>(workers: &[Worker<T, Q>]) -> Vec<Clai
     let Some(shape) = workers.first().map(Worker::shape) else { return Vec::new() };
     let limit = shape.slots() + 1;
     let all: Vec<_> = workers.iter().flat_map(|worker| std::iter::from_fn(|| worker.take())).take(limit).collect();
-    assert_distinct(all.iter().map(Claimed::slot), shape);
+    assert_distinct(&all.iter().map(Claimed::slot).collect::<Vec<_>>(), shape);
     all
 }
 
-fn assert_distinct(slots: impl Iterator<Item = SlotId>, shape: Shape) {
+fn assert_distinct(slots: &[SlotId], shape: Shape) {
     let mut seen = HashSet::new();
     for slot in slots {
         assert!(slot.index() < shape.slots(), "{shape:?}: slot {} does not exist", slot.index());
@@ -150,17 +150,21 @@ fn assert_distinct(slots: impl Iterator<Item = SlotId>, shape: Shape) {
 pub(crate) fn full_circle<T, Q: RequestQueue>(name: &str, client: &Client<T, Q>, workers: &[Worker<T, Q>]) {
     let shape = client.shape();
     let acquired = acquire_all(client);
-    assert_eq!(acquired.len(), shape.slots(), "{name}, {shape:?}: slots acquired");
+    assert_count(name, shape, "slots acquired", acquired.len(), shape.slots());
     for vacant in acquired {
         vacant.submit();
     }
-    assert!(client.acquire().is_none(), "{name}, {shape:?}: a slot too many");
-    assert_eq!(client.in_flight(), shape.slots(), "{name}, {shape:?}: in flight when all are submitted");
+    assert_count(name, shape, "slots too many", usize::from(client.acquire().is_some()), 0);
+    assert_count(name, shape, "in flight when all are submitted", client.in_flight(), shape.slots());
     let taken = take_all(workers);
-    assert_eq!(taken.len(), shape.slots(), "{name}, {shape:?}: slots taken");
-    assert!(client.acquire().is_none(), "{name}, {shape:?}: a claimed slot was acquired");
+    assert_count(name, shape, "slots taken", taken.len(), shape.slots());
+    assert_count(name, shape, "claimed slots acquired", usize::from(client.acquire().is_some()), 0);
     taken.into_iter().for_each(Claimed::complete);
-    assert_eq!(client.in_flight(), 0, "{name}, {shape:?}: in flight when all are completed");
+    assert_count(name, shape, "in flight when all are completed", client.in_flight(), 0);
+}
+
+fn assert_count(name: &str, shape: Shape, what: &str, found: usize, expected: usize) {
+    assert_eq!(found, expected, "{name}, {shape:?}: {what}");
 }
 
 /// Runs where there is little stack, and fails as it does.

@@ -66,23 +66,23 @@ pub(crate) fn seed() -> u64 {
 
 /// Random scripts on random shapes; fails with the shortest failing script, the shape and the seed.
 pub(crate) fn check<D: Design>(cases: u32) {
+    let slots = [1, 2, 3, 4, 63, 64, 65];
+    let shapes = (1..=4).flat_map(|lanes| slots.map(|slots| admitted::<D>(lanes, slots))).flatten().collect();
+    check_run(D::NAME, shapes, cases, run::<D>);
+}
+
+/// The same without the design's type, so that it is compiled once.
+fn check_run(name: &str, shapes: Vec<Shape>, cases: u32, run: fn(Shape, &[Step]) -> Result<(), String>) {
     let mut bytes = [0; 32];
     bytes[..8].copy_from_slice(&seed().to_le_bytes());
     let config = Config { cases, failure_persistence: None, max_shrink_iters: 20_000, ..Config::default() };
     let mut runner = TestRunner::new_with_rng(config, TestRng::from_seed(RngAlgorithm::ChaCha, &bytes));
-    let outcome = runner.run(&(shapes::<D>(), vec(step(), 1..120)), |(shape, script)| {
-        run::<D>(shape, &script).map_err(TestCaseError::fail)
+    let outcome = runner.run(&(select(shapes), vec(step(), 1..120)), |(shape, script)| {
+        run(shape, &script).map_err(TestCaseError::fail)
     });
     if let Err(failure) = outcome {
-        panic!("{}, seed {}: {failure}", D::NAME, seed());
+        panic!("{name}, seed {}: {failure}", seed());
     }
-}
-
-fn shapes<D: Design>() -> impl Strategy<Value = Shape> {
-    let slots = [1, 2, 3, 4, 63, 64, 65];
-    let all: Vec<Shape> =
-        (1..=4).flat_map(|lanes| slots.into_iter().filter_map(move |slots| admitted::<D>(lanes, slots))).collect();
-    select(all)
 }
 
 fn step() -> impl Strategy<Value = Step> {
