@@ -1,6 +1,44 @@
-//! Platforms Loom and Shuttle, models, and the known-bad museum.
+//! Is it right? Platforms for model checkers, models of every design, and the museum of known faults.
+//!
+//! ```text
+//!   platform   Loom (three views), Shuttle, Flaky: machines on which the shipped code runs unchanged
+//!   models     small programs over a queue, with what must hold, what must be seen, and how far to look
+//!   job        one model × one design × one view: a process of its own, and the line it reports
+//!   museum     known-bad variants and weakened orderings that the models must reject
+//!   oracle     is the checker itself right? random programs against brute force
+//! ```
+//!
+//! # What each view sees, and what it cannot see
+//!
+//! | view | by | sees | cannot see |
+//! |---|---|---|---|
+//! | `weak` | loom | stale values, missing happens-before at payloads, missing fences, deadlocks | interleavings of "load, then compare-exchange", which loom's reduction skips; load buffering |
+//! | `interleaving` | loom | every interleaving up to the bound, missing happens-before | stale values: a load reads the newest |
+//! | `spurious` | loom | as `interleaving`, with weak exchanges that fail and parks that return for no reason | as `interleaving` |
+//! | `random`, `pct`, `uniform` | shuttle | larger sizes: three clients, two workers, some rounds | any ordering, for all is sequentially consistent; what was not drawn |
+//!
+//! Neither of loom's views alone is a proof, and a **bounded** model is not one at all: it says that no
+//! execution with that many preemptions is wrong. Every line says which it was. A model also has a floor
+//! of executions and witnesses that must have occurred, in every view, so that a model that looks at
+//! nothing fails. Further limits, whatever the view: five threads; seven remembered
+//! stores per atomic; `std`'s own reference counts and `OnceLock` are outside, as are
+//! crossbeam-epoch's internals, so that `linked-queue`'s links are checked and its reclamation is not.
+//! Sequentially consistent loads and stores would be read as acquire and release; no site has them.
+//!
+//! # Running
+//!
+//! ```text
+//! cargo test -p model-checks                                    bounded where marked so; a few minutes
+//! cargo test -p model-checks --test models -- naive_pool        one model; or a design, or a view
+//! RUSTFLAGS="--cfg loom" cargo test -p model-checks --release   the same, unbounded where that ends in minutes
+//! ```
+//!
+//! Nothing here limits time or counts executions down: a run that is cut off must not look like one
+//! that ended.
+
 pub mod job;
 pub mod models;
 pub mod museum;
+pub mod oracle;
 pub mod platform;
 pub mod seen;

@@ -4,8 +4,10 @@ use libtest_mimic::{Arguments, Failed, Trial};
 use model_checks::job::{Job, Lens, Report, Verdict, run_if_asked};
 use model_checks::models::{Model, ModelVisitor, visit_models, visit_sampled_models};
 use model_checks::museum::{EXHIBITS, Exhibit, MUTANTS, Mutant};
-use slotwork::{Access, Site};
+use slotwork::{Access, POOL_SITES, Site};
 use slotwork_catalog::{ENTRIES, Entry};
+use slotwork_workqueue::EVENT_SITES;
+use std::collections::BTreeSet;
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
@@ -16,9 +18,43 @@ fn main() -> ExitCode {
     let mut trials = Vec::new();
     trials.extend(visit_models(&mut Trials(&Lens::EXPLORING)).into_iter().flatten());
     trials.extend(visit_sampled_models(&mut Trials(&Lens::SAMPLING)).into_iter().flatten());
+    trials.extend(ENTRIES.iter().map(sites));
     trials.extend(EXHIBITS.iter().flat_map(exhibit));
     trials.extend(MUTANTS.iter().map(mutant));
     libtest_mimic::run(&arguments, trials).exit_code()
+}
+
+/// Every site that a design declares is executed by some model, and no other site is.
+fn sites(entry: &'static Entry) -> Trial {
+    struct Jobs(&'static Entry);
+    impl ModelVisitor for Jobs {
+        type Output = Option<Job>;
+        fn visit<M: Model>(&mut self) -> Option<Job> {
+            let (model, design, bound) = (M::NAME.into(), self.0.name.into(), Some(1));
+            let job = Job { model, design, lens: Lens::Interleaving, bound, weakening: None };
+            M::skip(&self.0.claims).is_none().then_some(job)
+        }
+    }
+    Trial::test(format!("sites::{}", entry.name), move || {
+        let mut executed = BTreeSet::new();
+        for job in visit_models(&mut Jobs(entry)).into_iter().flatten() {
+            executed.extend(accepted(job.run_apart())?.sites);
+        }
+        let names = |tables: &[&[Site]]| -> BTreeSet<String> {
+            tables.iter().copied().flatten().map(|site| format!("{}.{}", site.table, site.name)).collect()
+        };
+        let own = names(entry.sites);
+        let all = &own | &names(&[POOL_SITES, EVENT_SITES]);
+        let (unused, undeclared) = (&own - &executed, &executed - &all);
+        println!("sites design={} declared={} executed={}", entry.name, own.len(), (&own & &executed).len());
+        match (unused.is_empty(), undeclared.is_empty()) {
+            (true, true) => Ok(()),
+            _ => Err(format!(
+                "declared, but executed by no model: {unused:?}; executed, but not declared: {undeclared:?}"
+            )
+            .into()),
+        }
+    })
 }
 
 /// A known-bad variant is rejected; its sound counterpart passes the same check.
@@ -51,7 +87,7 @@ fn mutant(mutant: &'static Mutant) -> Trial {
     let Mutant { weakening, model, design, lens } = *mutant;
     Trial::test(format!("museum::{weakening}::{design}"), move || {
         let weakened = Some(weakening.parse().map_err(|error| format!("{error}"))?);
-        let job = Job { model: model.into(), design: design.into(), lens, bound: None, weakening: weakened };
+        let job = Job { model: model.into(), design: design.into(), lens, bound: Some(3), weakening: weakened };
         let (executions, why) = rejected(job.run_apart())?;
         println!(
             "museum {weakening} in {design}: rejected by {model} in the {lens} view, execution {executions}: {why}"

@@ -20,12 +20,12 @@ mod submit;
 pub use acquire::{
     AcquireAcquire, AcquireComplete, FullCircle, LastSlot, NaivePool, WithdrawAcquire, WithdrawComplete,
 };
-pub use circle::{Circle, SleepingCircle};
+pub use circle::{Circle, ORACLE_SITES, SleepingCircle};
 pub use drain::{Drained, DrainedTwo};
 pub use drops::DropDouble;
 pub use reuse::{PushTwice, Reuse};
 pub use sleep::{SleepingAcquire, SleepingTake, TwoSleepers};
-pub use submit::{FifoOrder, RoleChange, SubmitTake, TwoSubmitters, TwoSubmittersOneTaker, TwoTakers};
+pub use submit::{ClientChurn, FifoOrder, RoleChange, SubmitTake, TwoSubmitters, TwoSubmittersOneTaker, TwoTakers};
 
 use crate::platform::Machine;
 use crate::seen::Seen;
@@ -109,7 +109,7 @@ models![
     /// Runs `visitor` for every model that is explored by loom.
     visit_models, visit_model:
     AcquireAcquire, LastSlot, NaivePool, FullCircle, WithdrawAcquire, WithdrawComplete, AcquireComplete,
-    SubmitTake, TwoSubmitters, TwoSubmittersOneTaker, TwoTakers, RoleChange, FifoOrder,
+    SubmitTake, TwoSubmitters, TwoSubmittersOneTaker, TwoTakers, RoleChange, ClientChurn, FifoOrder,
     Reuse, PushTwice, Drained, DrainedTwo, DropDouble,
     SleepingTake, SleepingAcquire, TwoSleepers,
 ];

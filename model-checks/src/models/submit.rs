@@ -5,8 +5,9 @@ use super::{
 };
 use crate::platform::Machine;
 use crate::seen::{Overlap, Seen};
-use slotwork::{Claims, Design, Order};
+use slotwork::{Claims, Design};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 /// A request is submitted while its worker looks: taken at once, or by the next look.
 pub struct SubmitTake;
@@ -142,6 +143,45 @@ impl Model for RoleChange {
     }
 }
 
+/// A client submits and goes; another comes meanwhile, perhaps in its place, and submits. THREAD-EXIT.
+pub struct ClientChurn;
+
+impl Model for ClientChurn {
+    const NAME: &'static str = "thread_exit_client_churn";
+    const WITNESSES: &'static [&'static str] = &["came after the other had gone", "both taken meanwhile"];
+    const FLOOR: u64 = 10;
+    const BOUND: Bound = MEDIUM;
+
+    fn skip(claims: &Claims) -> Option<&'static str> {
+        needs_many(claims)
+    }
+
+    fn run<D: Design, P: Machine>(seen: &'static Seen) {
+        let (first, worker) = one_lane::<D, P>(2);
+        let second = second_client::<D, P>(&first);
+        let gone = Arc::new(AtomicBool::new(false));
+        let other = P::spawn({
+            let gone = Arc::clone(&gone);
+            move || {
+                submit::<D, P>(&second, 2);
+                drop(second);
+                gone.store(true, Ordering::Relaxed);
+                let taken: Vec<u64> = (0..2).filter_map(|_| handle::<D, P>(&worker)).collect();
+                (taken, worker)
+            }
+        });
+        P::step();
+        seen.saw_if("came after the other had gone", gone.load(Ordering::Relaxed));
+        let third = second_client::<D, P>(&first);
+        submit::<D, P>(&third, 1);
+        let (mut taken, worker) = P::join(other);
+        seen.saw_if("both taken meanwhile", taken.len() == 2);
+        taken.extend(handle_all::<D, P>(&worker));
+        taken.sort_unstable();
+        assert_eq!(taken, [1, 2], "both requests arrive, once each");
+    }
+}
+
 /// Two requests of one client are taken in the order they were submitted in.
 pub struct FifoOrder;
 
@@ -152,7 +192,7 @@ impl Model for FifoOrder {
     const BOUND: Bound = MEDIUM;
 
     fn skip(claims: &Claims) -> Option<&'static str> {
-        (claims.order != Order::Fifo).then_some("claims no first-in-first-out order")
+        (claims.order != slotwork::Order::Fifo).then_some("claims no first-in-first-out order")
     }
 
     fn run<D: Design, P: Machine>(seen: &'static Seen) {

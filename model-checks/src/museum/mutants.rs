@@ -1,6 +1,9 @@
-//! Mutants: designs of the catalog, the pool and the event, with one site weakened.
+//! Mutants: designs of the catalog, the pool and the event, with one site weakened to relaxed.
 
 use crate::job::Lens;
+use crate::models::{
+    AcquireComplete, ClientChurn, Drained, Model, NaivePool, RoleChange, SleepingAcquire, SleepingTake, SubmitTake,
+};
 
 /// A site made weaker, and the model that must notice.
 #[derive(Clone, Copy, Debug)]
@@ -15,5 +18,52 @@ pub struct Mutant {
     pub lens: Lens,
 }
 
-/// The mutants.
-pub const MUTANTS: &[Mutant] = &[];
+/// Stale values are what a relaxed site lets in, so the weak view is the one that sees them.
+const fn relaxed(weakening: &'static str, model: &'static str, design: &'static str) -> Mutant {
+    Mutant { weakening, model, design, lens: Lens::Weak }
+}
+
+/// The mutants. A fence that is relaxed is left out.
+pub const MUTANTS: &[Mutant] = &[
+    relaxed("bitmap.FILL_STORE=Relaxed", SubmitTake::NAME, "bitmap"),
+    relaxed("bitmap.FILL_LOAD=Relaxed", SubmitTake::NAME, "bitmap"),
+    relaxed("bitmap.DONE_STORE=Relaxed", AcquireComplete::NAME, "bitmap"),
+    relaxed("bitmap.DONE_LOAD=Relaxed", AcquireComplete::NAME, "bitmap"),
+    relaxed("bitmap-owned.FILL_STORE=Relaxed", SubmitTake::NAME, "bitmap-owned"),
+    relaxed("bitmap-owned.FILL_LOAD=Relaxed", SubmitTake::NAME, "bitmap-owned"),
+    relaxed("bitmap-owned.HOME_SET=Relaxed", AcquireComplete::NAME, "bitmap-owned"),
+    relaxed("bitmap-owned.CLAIM=Relaxed", AcquireComplete::NAME, "bitmap-owned"),
+    relaxed("bitmap-owned.RETIRE=Relaxed", ClientChurn::NAME, "bitmap-owned"),
+    relaxed("bitmap-owned.ENLIST=Relaxed", ClientChurn::NAME, "bitmap-owned"),
+    relaxed("bitmap-owned.OPEN=Relaxed", ClientChurn::NAME, "bitmap-owned"),
+    relaxed("bitmap-owned.OPEN_LOAD=Relaxed", ClientChurn::NAME, "bitmap-owned"),
+    relaxed("bitmap-claim.FILL_FLIP=Relaxed", SubmitTake::NAME, "bitmap-claim"),
+    relaxed("bitmap-claim.FILL_LOAD=Relaxed", SubmitTake::NAME, "bitmap-claim"),
+    relaxed("bitmap-claim.FREE_SET=Relaxed", AcquireComplete::NAME, "bitmap-claim"),
+    relaxed("bitmap-claim.CLAIM=Relaxed", AcquireComplete::NAME, "bitmap-claim"),
+    relaxed("shared-bitmap.FILL_FLIP=Relaxed", SubmitTake::NAME, "shared-bitmap"),
+    relaxed("shared-bitmap.FILL_LOAD=Relaxed", SubmitTake::NAME, "shared-bitmap"),
+    relaxed("shared-bitmap.DONE_FLIP=Relaxed", AcquireComplete::NAME, "shared-bitmap"),
+    relaxed("shared-bitmap.DONE_LOAD=Relaxed", AcquireComplete::NAME, "shared-bitmap"),
+    relaxed("freelist-bitmap.SIGNAL_SET=Relaxed", SubmitTake::NAME, "freelist-bitmap"),
+    relaxed("freelist-bitmap.SIGNAL_GRAB=Relaxed", SubmitTake::NAME, "freelist-bitmap"),
+    relaxed("freelist-steal.SIGNAL_SET=Relaxed", SubmitTake::NAME, "freelist-steal"),
+    relaxed("freelist-steal.SIGNAL_CLAIM=Relaxed", SubmitTake::NAME, "freelist-steal"),
+    relaxed("free-list.PUSH=Relaxed", AcquireComplete::NAME, "freelist-bitmap"),
+    relaxed("free-list.POP_LOAD=Relaxed", AcquireComplete::NAME, "freelist-bitmap"),
+    relaxed("free-list.POP=Relaxed", NaivePool::NAME, "freelist-bitmap"),
+    relaxed("double-list.SUBMIT=Relaxed", SubmitTake::NAME, "double-list"),
+    relaxed("double-list.GRAB=Relaxed", SubmitTake::NAME, "double-list"),
+    relaxed("linked-queue.TAIL_SWING=Relaxed", SubmitTake::NAME, "linked-queue"),
+    relaxed("linked-queue.TAIL_LOAD=Relaxed", SubmitTake::NAME, "linked-queue"),
+    relaxed("linked-queue.NEWER_STORE=Relaxed", SubmitTake::NAME, "linked-queue"),
+    relaxed("linked-queue.NEWER_LOAD=Relaxed", SubmitTake::NAME, "linked-queue"),
+    relaxed("linked-queue.HEAD_SWING=Relaxed", RoleChange::NAME, "linked-queue"),
+    relaxed("linked-queue.HEAD_LOAD=Relaxed", RoleChange::NAME, "linked-queue"),
+    relaxed("event.FENCE_SLEEP=Relaxed", SleepingTake::NAME, "bitmap-claim"),
+    relaxed("event.FENCE_WAKE=Relaxed", SleepingTake::NAME, "bitmap-claim"),
+    relaxed("event.FENCE_SLEEP=Relaxed", SleepingAcquire::NAME, "bitmap"),
+    relaxed("event.FENCE_WAKE=Relaxed", SleepingAcquire::NAME, "bitmap"),
+    relaxed("pool.COMPLETED_STORE=Relaxed", Drained::NAME, "bitmap"),
+    relaxed("pool.COMPLETED_LOAD=Relaxed", Drained::NAME, "bitmap"),
+];
