@@ -1,5 +1,10 @@
 //! The command line, and its errors in one line each.
 
+use crate::commands::allocator::AllocatorArguments;
+use crate::commands::ladder::LadderArguments;
+use crate::commands::locks::LocksArguments;
+use crate::commands::migrate::MigrateArguments;
+use crate::commands::workqueue_bench::WorkqueueBenchArguments;
 use clap::error::ErrorKind;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use slotwork_bench::grid::MAX_THREADS;
@@ -29,6 +34,16 @@ pub(crate) enum Command {
     List(ListArguments),
     /// Measure what a round trip costs on one thread, beside a pair of crossbeam's ArrayQueue.
     Cost(CostArguments),
+    /// Compress pages on worker threads: the benchmark of the 2018 workqueue, over any design.
+    WorkqueueBench(WorkqueueBenchArguments),
+    /// Pack a file page by page through a workqueue, or unpack it again.
+    Migrate(MigrateArguments),
+    /// The free-list experiment of 2018: clients that do not wait, servers, and the counts at the end.
+    Allocator(AllocatorArguments),
+    /// The road from the second to the third version of the 2018 workqueue, a step a row.
+    Ladder(LadderArguments),
+    /// The split of the global mutex of 2008: virtual CPUs at devices, under locks or over queues.
+    Locks(LocksArguments),
 }
 
 /// Options of `slotwork rank`.

@@ -7,6 +7,8 @@
 //!              waiting, gate, handler, placement, tally
 //! ```
 //!
+//! [`seeds`] has the benchmarks of the public discussions that the designs come from.
+//!
 //! Everything is driven by the catalog: a design that is added there is measured and shown here. The workloads
 //! are shared by the `slotwork` command and the Criterion benches.
 
@@ -23,6 +25,7 @@ pub mod processor_time;
 pub mod record;
 pub mod report;
 pub mod request;
+pub mod seeds;
 pub mod single;
 pub mod statistics;
 pub mod tally;

@@ -1,6 +1,7 @@
 //! The `slotwork` command: which request queue carries the circle best on this machine?
 
 mod cli;
+mod commands;
 mod interrupt;
 mod progress;
 mod run;

@@ -16,3 +16,24 @@ pub(crate) fn bar(planned: Duration) -> ProgressBar {
 pub(crate) fn milliseconds(time: Duration) -> u64 {
     u64::try_from(time.as_millis()).unwrap_or(u64::MAX)
 }
+
+/// A bar that counts up to `total` steps, or only counts where that is not known.
+pub(crate) fn count(total: Option<u64>) -> ProgressBar {
+    let bar = total.map_or_else(ProgressBar::no_length, ProgressBar::new);
+    let template =
+        if total.is_some() { "{bar:40} {percent:>3} %  {eta} left  {msg}" } else { "{spinner} {pos}  {msg}" };
+    bar.set_style(ProgressStyle::with_template(template).expect("the template is a constant and well formed"));
+    bar
+}
+
+/// A bar for bytes, with how many go through per second.
+pub(crate) fn bytes(total: Option<u64>) -> ProgressBar {
+    let bar = count(total);
+    let template = if total.is_some() {
+        "{bar:40} {percent:>3} %  {bytes} of {total_bytes}  {bytes_per_sec}  {eta} left"
+    } else {
+        "{spinner} {bytes}  {bytes_per_sec}"
+    };
+    bar.set_style(ProgressStyle::with_template(template).expect("the template is a constant and well formed"));
+    bar
+}

@@ -1,7 +1,7 @@
 //! What each command does.
 
 use crate::cli::{Command, CostArguments, ListArguments, RankArguments, complain};
-use crate::{FAILED, INTERRUPTED, interrupt, progress};
+use crate::{FAILED, INTERRUPTED, commands, interrupt, progress};
 use anyhow::{Context, Result, anyhow};
 use jiff::Timestamp;
 use slotwork_bench::alarm::Alarm;
@@ -24,7 +24,7 @@ use std::time::{Duration, Instant};
 #[error("{0}")]
 pub(crate) struct Refused(String);
 
-fn refuse(error: impl std::fmt::Display) -> anyhow::Error {
+pub(crate) fn refuse(error: impl std::fmt::Display) -> anyhow::Error {
     anyhow!(Refused(error.to_string()))
 }
 
@@ -34,6 +34,11 @@ pub(crate) fn run(command: Command) -> Result<u8> {
         Command::Rank(arguments) => rank(&arguments),
         Command::List(arguments) => list(&arguments),
         Command::Cost(arguments) => cost(&arguments),
+        Command::WorkqueueBench(arguments) => commands::workqueue_bench::run(&arguments),
+        Command::Migrate(arguments) => commands::migrate::run(&arguments),
+        Command::Allocator(arguments) => commands::allocator::run(&arguments),
+        Command::Ladder(arguments) => commands::ladder::run(&arguments),
+        Command::Locks(arguments) => commands::locks::run(&arguments),
     }
 }
 
@@ -43,7 +48,7 @@ fn rank(arguments: &RankArguments) -> Result<u8> {
     let placement = if arguments.no_pin { Placement::free() } else { Placement::pinned() };
     let plan = plan(arguments, placement)?;
     let interrupted = interrupt::watch();
-    let destination = Destination::prepare(&arguments.output, started).map_err(refuse)?;
+    let destination = Destination::prepare(&arguments.output, "rank", started).map_err(refuse)?;
     let machine = Machine::inspect(&plan.placement);
 
     let bar = progress::bar(plan.duration());
@@ -181,7 +186,7 @@ fn cost(arguments: &CostArguments) -> Result<u8> {
 }
 
 /// Prints to stdout; a reader that has gone away is no fault.
-fn print(text: &str) -> Result<()> {
+pub(crate) fn print(text: &str) -> Result<()> {
     match io::stdout().lock().write_all(text.as_bytes()) {
         Err(error) if error.kind() != io::ErrorKind::BrokenPipe => Err(error).context("cannot print the results"),
         _ => Ok(()),

@@ -26,19 +26,19 @@ pub struct Destination {
 }
 
 impl Destination {
-    /// Creates the folder and both files in it, named by the time. What cannot be written is found out
-    /// here, before minutes of measuring.
+    /// Creates the folder and both files in it, named by what runs and the time. What cannot be written is
+    /// found out here, before minutes of measuring.
     ///
     /// # Errors
     /// [`OutputError`].
-    pub fn prepare(folder: &Path, started: Timestamp) -> Result<Self, OutputError> {
+    pub fn prepare(folder: &Path, name: &str, started: Timestamp) -> Result<Self, OutputError> {
         let error = |source| OutputError { folder: folder.into(), source };
         fs::create_dir_all(folder).map_err(error)?;
         let stamp = started.strftime("%Y-%m-%dT%H-%M-%SZ");
         // Two runs may begin in the same second: the second one gets a number.
         for number in 1.. {
             let suffix = if number == 1 { String::new() } else { format!("-{number}") };
-            let path = |extension: &str| folder.join(format!("rank-{stamp}{suffix}.{extension}"));
+            let path = |extension: &str| folder.join(format!("{name}-{stamp}{suffix}.{extension}"));
             let create = |path: &Path| OpenOptions::new().write(true).create_new(true).open(path);
             let (json, csv) = (path("json"), path("csv"));
             match create(&json) {
@@ -62,8 +62,28 @@ impl Destination {
     ///
     /// # Errors
     /// [`OutputError`], with neither file left behind.
-    pub fn write(mut self, record: &Record) -> Result<[PathBuf; 2], OutputError> {
-        let wrote = write_json(&mut self.json.1, record).and_then(|()| write_csv(&mut self.csv.1, record));
+    pub fn write(self, record: &Record) -> Result<[PathBuf; 2], OutputError> {
+        self.fill(record, |file| write_csv(file, record))
+    }
+
+    /// Writes `record` as JSON and `rows` as CSV; returns their paths, JSON first.
+    ///
+    /// # Errors
+    /// [`OutputError`], with neither file left behind.
+    pub fn write_rows(self, record: &impl Serialize, rows: &[impl Serialize]) -> Result<[PathBuf; 2], OutputError> {
+        self.fill(record, |file| {
+            let mut writer = csv::Writer::from_writer(file);
+            rows.iter().try_for_each(|row| writer.serialize(row))?;
+            writer.flush()
+        })
+    }
+
+    fn fill(
+        mut self,
+        record: &impl Serialize,
+        csv: impl FnOnce(&mut File) -> io::Result<()>,
+    ) -> Result<[PathBuf; 2], OutputError> {
+        let wrote = write_json(&mut self.json.1, record).and_then(|()| csv(&mut self.csv.1));
         wrote.map_err(|source| OutputError { folder: self.folder.clone(), source })?;
         self.kept = true;
         Ok([self.json.0.clone(), self.csv.0.clone()])
@@ -80,7 +100,7 @@ impl Drop for Destination {
     }
 }
 
-fn write_json(file: &mut File, record: &Record) -> io::Result<()> {
+fn write_json(file: &mut File, record: &impl Serialize) -> io::Result<()> {
     let mut text = serde_json::to_string_pretty(record)?;
     text.push('\n');
     file.write_all(text.as_bytes())?;

@@ -31,7 +31,12 @@ impl Count {
     ///
     /// # Errors
     /// [`CountMismatch`].
-    pub fn verify(&self, later: &Self, earlier_station: &'static str, later_station: &'static str) -> Result<(), CountMismatch> {
+    pub fn verify(
+        &self,
+        later: &Self,
+        earlier_station: &'static str,
+        later_station: &'static str,
+    ) -> Result<(), CountMismatch> {
         if self == later {
             return Ok(());
         }

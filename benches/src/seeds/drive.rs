@@ -272,12 +272,35 @@ mod tests {
         }
     }
 
+    struct AllFail;
+
+    impl Visitor for AllFail {
+        type Output = DriveError;
+        fn visit<D: Design>(&mut self) -> DriveError {
+            let never = AtomicBool::new(false);
+            let mut watch = Watch { interrupted: &never, progress: &mut |_| {} };
+            drive::<D, _>(SETUP, &Arc::new(Fails), Until::Requests(10), &mut watch).unwrap_err()
+        }
+    }
+
     #[test]
     fn bench_finds_bug_a_request_that_was_not_handled_fails_the_run() {
-        let never = AtomicBool::new(false);
-        let mut watch = Watch { interrupted: &never, progress: &mut |_| {} };
-        let failed =
-            drive::<slotwork_test_design::Design, _>(SETUP, &Arc::new(Fails), Until::Requests(10), &mut watch);
-        assert!(matches!(failed, Err(DriveError::NotHandled { failed: 1, cancelled: 0, submitted: 10 })), "{failed:?}");
+        for error in visit_all(&mut AllFail) {
+            assert!(matches!(error, DriveError::NotHandled { failed: 1, cancelled: 0, submitted: 10 }), "{error}");
+        }
+    }
+
+    #[test]
+    fn an_interrupted_run_is_no_run() {
+        struct Interrupted;
+        impl Visitor for Interrupted {
+            type Output = ();
+            fn visit<D: Design>(&mut self) {
+                let now = AtomicBool::new(true);
+                let mut watch = Watch { interrupted: &now, progress: &mut |_| {} };
+                assert!(drive::<D, _>(SETUP, &Arc::new(Nothing), Until::Requests(10), &mut watch).unwrap().is_none());
+            }
+        }
+        visit_all(&mut Interrupted);
     }
 }

@@ -12,7 +12,8 @@ pub struct Throughput {
 }
 
 /// Where [`WORKQUEUE`] was published.
-pub const WORKQUEUE_SOURCE: &str = "QEMU, \"migration: improve multithreads\", v3, 2018, threaded-workqueue-bench -c 20 -m 16";
+pub const WORKQUEUE_SOURCE: &str =
+    "QEMU, \"migration: improve multithreads\", v3, 2018, threaded-workqueue-bench -c 20 -m 16";
 
 macro_rules! throughput {
     ($($threads:literal $v2:literal $v3:literal),+ $(,)?) => {
@@ -69,7 +70,8 @@ impl Split {
 }
 
 /// Where [`SPLITS`] was published.
-pub const SPLITS_SOURCE: &str = "\"RFC: split the global mutex\", 2008, network throughput in Mbit/s, mean of four runs";
+pub const SPLITS_SOURCE: &str =
+    "\"RFC: split the global mutex\", 2008, network throughput in Mbit/s, mean of four runs";
 
 /// The published gain of a lock per device.
 pub const SPLITS: &[Split] = &[

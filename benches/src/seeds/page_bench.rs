@@ -1,0 +1,282 @@
+//! The page compression benchmark: rounds of runs, interleaved, and the table that was published.
+
+use super::Watch;
+use super::codec::Codec;
+use super::configuration::{Configuration, dispatch_name};
+use super::drive::{DriveError, Run, Until};
+use super::job::{CompressPages, Job};
+use super::memory::PAGE;
+use super::published;
+use super::results::median;
+use crate::report::table;
+use serde::Serialize;
+use std::fmt::Write;
+use std::sync::Arc;
+
+/// What is to be measured.
+#[derive(Debug)]
+pub struct Plan {
+    /// What competes.
+    pub configurations: Vec<Configuration>,
+    /// Worker threads of each step.
+    pub threads: Vec<usize>,
+    /// Requests per worker.
+    pub requests: usize,
+    /// How often all is repeated.
+    pub rounds: usize,
+    /// The pages, and how they are compressed.
+    pub job: Arc<CompressPages>,
+}
+
+/// One run: a line of the CSV.
+#[derive(Clone, Debug, Serialize)]
+pub struct Row {
+    /// What ran.
+    pub configuration: &'static str,
+    /// Its design.
+    pub design: &'static str,
+    /// How its workers wait.
+    pub waiting: String,
+    /// How its submitter goes on from worker to worker.
+    pub dispatch: &'static str,
+    /// What its submitter does when no request is free.
+    pub submitter: String,
+    /// How pages are compressed.
+    pub codec: Codec,
+    /// Worker threads.
+    pub threads: usize,
+    /// Requests per worker.
+    pub requests_per_thread: usize,
+    /// Which round, from 0.
+    pub round: usize,
+    /// "measured", or why not.
+    pub status: String,
+    /// Pages submitted, and compressed.
+    pub pages: Option<u64>,
+    /// Attempts that found no request free.
+    pub failed_attempts: Option<u64>,
+    /// From the first page to the end of the drain.
+    pub seconds: Option<f64>,
+    /// 10⁹ bytes of pages per second.
+    pub gb_per_second: Option<f64>,
+    /// Compressed bytes per byte.
+    pub compression_rate: Option<f64>,
+    /// Sleeping workers that were woken.
+    pub worker_wakes: Option<u64>,
+    /// Processor time per second of the run, in cores.
+    pub cores_used: Option<f64>,
+}
+
+/// What was measured.
+#[derive(Debug, Default)]
+pub struct Measured {
+    /// A row per run, in the order of the runs.
+    pub rows: Vec<Row>,
+    /// Runs that failed, a line each.
+    pub failures: Vec<String>,
+    /// Whether it was broken off.
+    pub interrupted: bool,
+}
+
+impl Plan {
+    /// Pages of all runs together: the unit of progress.
+    #[must_use]
+    pub fn pages(&self) -> u64 {
+        let runs = self.threads.iter().map(|&threads| {
+            self.configurations
+                .iter()
+                .filter(|configuration| configuration.refusal(threads, self.requests).is_none())
+                .count()
+        });
+        (runs.sum::<usize>() * self.rounds) as u64 * self.job.pages() as u64
+    }
+
+    /// Measures: for each number of threads, rounds of one run of each configuration. A
+    /// configuration that fails is not run again with that number of threads.
+    pub fn measure(&self, watch: &mut Watch<'_>, told: &mut dyn FnMut(&Row)) -> Measured {
+        let mut measured = Measured::default();
+        for &threads in &self.threads {
+            let mut out = vec![false; self.configurations.len()];
+            for round in 0..self.rounds {
+                for (configuration, out) in self.configurations.iter().zip(&mut out) {
+                    if *out {
+                        continue;
+                    }
+                    let row = |status: String, run| self.row(configuration, threads, round, status, run);
+                    if let Some(refusal) = configuration.refusal(threads, self.requests) {
+                        *out = true;
+                        measured.rows.push(row(format!("n/a ({refusal})"), None));
+                        continue;
+                    }
+                    match self.run(configuration, threads, watch) {
+                        Ok(Some(run)) => {
+                            let row = row("measured".into(), Some(&run));
+                            told(&row);
+                            measured.rows.push(row);
+                        }
+                        Ok(None) => {
+                            measured.interrupted = true;
+                            return measured;
+                        }
+                        Err(error) => {
+                            *out = true;
+                            measured.failures.push(format!("{} at {threads} threads: {error}", configuration.name));
+                            measured.rows.push(row(format!("failed ({error})"), None));
+                        }
+                    }
+                }
+            }
+        }
+        measured
+    }
+
+    fn run(
+        &self,
+        configuration: &Configuration,
+        threads: usize,
+        watch: &mut Watch<'_>,
+    ) -> Result<Option<Run>, DriveError> {
+        let setup = configuration.setup(threads, self.requests);
+        configuration.driven.compress(setup, &self.job, Until::Requests(self.job.pages() as u64), watch)
+    }
+
+    fn row(
+        &self,
+        configuration: &Configuration,
+        threads: usize,
+        round: usize,
+        status: String,
+        run: Option<&Run>,
+    ) -> Row {
+        let bytes = |run: &Run| run.requests as f64 * PAGE as f64;
+        Row {
+            configuration: configuration.name,
+            design: configuration.driven.design,
+            waiting: configuration.waiting.to_string(),
+            dispatch: dispatch_name(configuration.dispatch),
+            submitter: configuration.submitter.to_string(),
+            codec: self.job.codec,
+            threads,
+            requests_per_thread: self.requests,
+            round,
+            status,
+            pages: run.map(|run| run.requests),
+            failed_attempts: run.map(|run| run.failed_attempts),
+            seconds: run.map(|run| run.time.as_secs_f64()),
+            gb_per_second: run.map(|run| bytes(run) / run.time.as_secs_f64().max(1e-9) / 1e9),
+            compression_rate: run.map(|run| run.bytes as f64 / bytes(run)),
+            worker_wakes: run.map(|run| run.wakes.0),
+            cores_used: run.and_then(|run| Some(run.processor_time?.as_secs_f64() / run.time.as_secs_f64().max(1e-9))),
+        }
+    }
+}
+
+/// The line of one run, as the original benchmark prints one.
+#[must_use]
+pub fn run_line(row: &Row) -> String {
+    let figure = |value: Option<f64>| value.unwrap_or(f64::NAN);
+    format!(
+        "{} threads {} run {}: requests {}, failed attempts {}, cost {:.3} s, compression rate {:.4}, {:.6} GB/s",
+        row.configuration,
+        row.threads,
+        row.round + 1,
+        row.pages.unwrap_or(0),
+        row.failed_attempts.unwrap_or(0),
+        figure(row.seconds),
+        figure(row.compression_rate),
+        figure(row.gb_per_second),
+    )
+}
+
+fn of<'a>(rows: &'a [Row], configuration: &'a str, threads: usize) -> impl Iterator<Item = &'a Row> + 'a {
+    rows.iter().filter(move |row| row.configuration == configuration && row.threads == threads)
+}
+
+/// The average over the runs of one configuration and number of threads; none without a run.
+#[must_use]
+pub fn average(rows: &[Row], configuration: &str, threads: usize) -> Option<f64> {
+    let figures: Vec<f64> = of(rows, configuration, threads).filter_map(|row| row.gb_per_second).collect();
+    (!figures.is_empty()).then(|| figures.iter().sum::<f64>() / figures.len() as f64)
+}
+
+/// The averages of a run without a sweep.
+#[must_use]
+pub fn average_table(plan: &Plan, rows: &[Row]) -> String {
+    let mut averages = table(
+        &[
+            "configuration",
+            "waiting",
+            "dispatch",
+            "submitter",
+            "threads",
+            "GB/s",
+            "median",
+            "rate",
+            "cores used",
+            "wakes/page",
+        ],
+        4..10,
+    );
+    for configuration in &plan.configurations {
+        for &threads in &plan.threads {
+            let own: Vec<&Row> = of(rows, configuration.name, threads).collect();
+            let middle = |figure: fn(&Row) -> Option<f64>| median(own.iter().filter_map(|row| figure(row)));
+            let shown =
+                |value: Option<f64>, digits: usize| value.map_or("–".into(), |value| format!("{value:.digits$}"));
+            averages.add_row(vec![
+                configuration.name.to_string(),
+                configuration.waiting.to_string(),
+                dispatch_name(configuration.dispatch).to_string(),
+                configuration.submitter.to_string(),
+                threads.to_string(),
+                shown(average(rows, configuration.name, threads), 6),
+                shown(middle(|row| row.gb_per_second), 6),
+                shown(middle(|row| row.compression_rate), 4),
+                shown(middle(|row| row.cores_used), 2),
+                shown(middle(|row| Some(row.worker_wakes? as f64 / row.pages? as f64)), 3),
+            ]);
+        }
+    }
+    format!("Average over the runs\n{averages}\n")
+}
+
+/// The table of the sweep: threads down, configurations across, the published columns first.
+#[must_use]
+pub fn sweep_table(plan: &Plan, rows: &[Row]) -> String {
+    let mut header = vec!["threads".to_string(), "v2\n2018".into(), "v3\n2018".into()];
+    // A name is broken at its hyphens, so that ten columns fit beside each other.
+    header.extend(plan.configurations.iter().map(|configuration| configuration.name.replace('-', "-\n")));
+    let header: Vec<&str> = header.iter().map(String::as_str).collect();
+    let mut sweep = table(&header, 0..header.len());
+    for &threads in &plan.threads {
+        let published = published::workqueue(threads);
+        let shown = |value: Option<f64>| value.map_or("–".into(), |value| format!("{value:.3}"));
+        let mut line =
+            vec![threads.to_string(), shown(published.map(|row| row.v2)), shown(published.map(|row| row.v3))];
+        line.extend(plan.configurations.iter().map(|configuration| {
+            let refused = of(rows, configuration.name, threads).any(|row| row.status.starts_with("n/a"));
+            if refused { "n/a".into() } else { shown(average(rows, configuration.name, threads)) }
+        }));
+        sweep.add_row(line);
+    }
+    let mut text = format!("Page compression, GB/s (10⁹ bytes), average over the runs\n{sweep}\n");
+    let _ = writeln!(text, "v2, v3 2018: as published, on another machine: {}", published::WORKQUEUE_SOURCE);
+    text.push_str(&kept_line(plan, rows));
+    text
+}
+
+/// How much of its own figure at the fewest threads that are at least two each configuration keeps at the most threads.
+fn kept_line(plan: &Plan, rows: &[Row]) -> String {
+    let few = plan.threads.iter().copied().filter(|&threads| threads >= 2).min();
+    let Some((few, many)) = few.zip(plan.threads.iter().copied().max()).filter(|(few, many)| few < many) else {
+        return String::new();
+    };
+    let kept = plan.configurations.iter().filter_map(|configuration| {
+        let ratio = average(rows, configuration.name, many)? / average(rows, configuration.name, few)?;
+        Some((configuration.name, ratio))
+    });
+    let mut kept: Vec<(&str, f64)> = kept.collect();
+    kept.sort_by(|a, b| b.1.total_cmp(&a.1));
+    let words: Vec<String> = kept.iter().map(|(name, ratio)| format!("{name} {ratio:.2}")).collect();
+    format!("kept at {many} threads of the own GB/s at {few}: {}\n", words.join(", "))
+}
