@@ -22,7 +22,7 @@ use rand::SeedableRng;
 use rand::rngs::SmallRng;
 use rand::seq::SliceRandom;
 use std::sync::atomic::AtomicBool;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 /// What is to be measured, and how.
 #[derive(Clone, Debug)]
@@ -62,8 +62,9 @@ impl Plan {
     pub const LEAST_SHARE: f64 = 0.9;
     /// Attempts at one window.
     const ATTEMPTS: usize = 3;
-    /// Part of the planned time that repeating may take.
-    const REPEAT_BUDGET: f64 = 0.08;
+    /// Part of the planned time by which repeating may put the run behind.
+    const REPEAT_BUDGET: f64 = 0.1;
+    const LEAST_BUDGET: Duration = Duration::from_millis(500);
     /// What starting and ending the threads of one window takes, roughly.
     const AROUND: Duration = Duration::from_millis(3);
 
@@ -100,7 +101,9 @@ impl Plan {
             plan: self,
             handler: Handler::calibrated(self.handler_nanoseconds),
             alarm: Alarm::calibrated(&self.placement),
-            budget: self.duration().mul_f64(Self::REPEAT_BUDGET),
+            budget: self.duration().mul_f64(Self::REPEAT_BUDGET).max(Self::LEAST_BUDGET),
+            start: Instant::now(),
+            done: Duration::ZERO,
             repeated_windows: 0,
             interrupted,
         };
@@ -127,6 +130,7 @@ impl Plan {
                             Err(error) => row.failure = Some(error.to_string()),
                         }
                     }
+                    run.done += self.visit_time(cell);
                     progress(self.visit_time(cell));
                 }
             }
@@ -160,7 +164,11 @@ struct Run<'a> {
     plan: &'a Plan,
     handler: Handler,
     alarm: Alarm,
+    /// How far repeating may put the run behind its plan.
     budget: Duration,
+    start: Instant,
+    /// Planned time of the visits that ended.
+    done: Duration,
     repeated_windows: usize,
     interrupted: &'a AtomicBool,
 }
@@ -190,11 +198,11 @@ impl Run<'_> {
             if let Some((_, sample)) = &mut kept {
                 sample.attempts = attempt;
             }
-            let repeat = self.plan.visit_time(cell);
-            if !disturbed || attempt == Plan::ATTEMPTS || repeat > self.budget {
+            // On a machine that is busy throughout, repeating would only make the run longer.
+            let behind = self.start.elapsed().saturating_sub(self.done);
+            if !disturbed || attempt == Plan::ATTEMPTS || behind + self.plan.visit_time(cell) > self.budget {
                 break;
             }
-            self.budget -= repeat;
             self.repeated_windows += 1;
         }
         Ok(kept.map(|(_, sample)| sample))
