@@ -184,7 +184,7 @@ variants! {
     }
 
     /// Drops a submitted slot, now and then.
-    LosesOne {} {
+    LosesOne { order: Order::Any } {
         fn submit(state: &mut State, slot: SlotId) -> Destination {
             let lane = state.shape.lane_of(slot);
             if !state.every(7) {
