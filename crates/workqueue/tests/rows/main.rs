@@ -1,0 +1,16 @@
+//! The workqueue over every design: the circle, waiting, panics, drains, shutdown, threads, processes. A test that
+//! is named after a fault of this kind of software shows that it is not here; what each check is worth, the variants
+//! in `support` show, which it must reject.
+
+mod bells;
+mod circle;
+mod drain;
+mod panics;
+#[cfg(unix)]
+mod process;
+mod shutdown;
+mod threads;
+mod waits;
+
+#[path = "../support/mod.rs"]
+mod support;
