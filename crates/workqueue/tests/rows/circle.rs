@@ -1,7 +1,7 @@
 //! The circle: results, `done`, fates, and what the builder refuses.
 
+use crate::support::fault::Fault;
 use crate::support::subject::{Parcel, Plan, Refused, Subject, Submits, Then, Wait, answer, handle, ignore};
-use crate::support::toy::Fault;
 use crate::support::{Gate, assert_rejects, for_every_design, for_every_type, for_four_types};
 use slotwork::{Claims, Design, Dispatch, PoolError, Shape};
 use slotwork_workqueue::{BuildError, Fate, Report, Waiting, Workqueue};

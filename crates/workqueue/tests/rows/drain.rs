@@ -1,7 +1,7 @@
 //! Waiting for what was submitted before.
 
+use crate::support::fault::Fault;
 use crate::support::subject::{Parcel, Plan, Refused, Subject, Submits, Then, Wait, answer, handle, ignore};
-use crate::support::toy::Fault;
 use crate::support::{
     Gate, IMPATIENCE, assert_rejects, for_every_design, for_four_types, in_threads, let_others_sleep, until,
 };

@@ -11,6 +11,7 @@ mod process;
 mod shutdown;
 mod threads;
 mod waits;
+mod wakes;
 
 #[path = "../support/mod.rs"]
 mod support;

@@ -1,7 +1,7 @@
 //! Handlers, and what runs after them, that panic.
 
+use crate::support::fault::Fault;
 use crate::support::subject::{Parcel, Plan, Subject, Then, Wait, ignore};
-use crate::support::toy::Fault;
 use crate::support::{assert_rejects, for_every_design, for_four_types, let_others_sleep, planted_panic};
 use slotwork::{Design, Submitters};
 use slotwork_workqueue::{Fate, Report, Workqueue};

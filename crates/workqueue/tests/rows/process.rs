@@ -2,8 +2,9 @@
 //! of its own.
 
 use crate::support::child::{fault_in_child, in_child};
+use crate::support::fault::Fault;
 use crate::support::subject::{Plan, Subject, Wait, handle, ignore};
-use crate::support::toy::{Fault, Toy};
+use crate::support::toy::Toy;
 use crate::support::{IMPATIENCE, PATIENCE, fault_of, for_every_design};
 use slotwork_bitmap::BitmapClaim;
 use slotwork_linked_queue::LinkedQueue;

@@ -1,8 +1,8 @@
 //! The end: every request ends once, every call returns, nothing runs after it.
 
 use crate::circle::fates_in_hand;
+use crate::support::fault::Fault;
 use crate::support::subject::{Parcel, Plan, Queue, Refused, Subject, Then, Wait, handle, ignore};
-use crate::support::toy::Fault;
 use crate::support::{Gate, assert_rejects, for_every_design, for_four_types, let_others_sleep, until};
 use slotwork::Design;
 use slotwork_workqueue::{Report, ShutdownError, Workqueue};

@@ -1,8 +1,9 @@
 //! Threads that come and go: workers and submitters.
 
 use crate::support::child::in_child;
+use crate::support::fault::Fault;
 use crate::support::subject::{Plan, Subject, Wait, handle, ignore};
-use crate::support::toy::{Fault, Toy};
+use crate::support::toy::Toy;
 use crate::support::{for_every_design, in_threads};
 use slotwork_bitmap::BitmapClaim;
 use slotwork_workqueue::Workqueue;

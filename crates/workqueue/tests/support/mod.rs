@@ -2,9 +2,11 @@
 
 pub(crate) mod bells;
 pub(crate) mod child;
+pub(crate) mod fault;
 pub(crate) mod subject;
 pub(crate) mod toy;
 
+use fault::Fault;
 use slotwork::Design;
 use slotwork_catalog::{Visitor, visit_all};
 use std::any::Any;
@@ -14,7 +16,7 @@ use std::sync::{Arc, Condvar, Mutex};
 use std::thread::{ScopedJoinHandle, scope, sleep, spawn};
 use std::time::{Duration, Instant};
 use subject::{Real, Subject};
-use toy::{Fault, Toy};
+use toy::Toy;
 
 /// Longer than anything here takes on a busy machine: only what hangs takes longer.
 pub(crate) const PATIENCE: Duration = Duration::from_secs(60);
