@@ -11,7 +11,7 @@ use slotwork_bench::grid::MAX_THREADS;
 use slotwork_bench::seeds::Watch;
 use slotwork_bench::seeds::codec::Codec;
 use slotwork_bench::seeds::configuration::{Configuration, Manner, Policy, SubmitterWaits, WantedDispatch};
-use slotwork_bench::seeds::job::{CompressPages, Job};
+use slotwork_bench::seeds::job::Job;
 use slotwork_bench::seeds::memory::Memory;
 use slotwork_bench::seeds::page_bench::{Plan, average_table, run_line, sweep_table};
 use std::path::PathBuf;
@@ -95,8 +95,15 @@ pub(crate) fn run(arguments: &WorkqueueBenchArguments) -> Result<u8> {
         Some(path) => Memory::of_file(path).map_err(|error| refuse(format!("{:#}", anyhow::Error::from(error))))?,
         None => Memory::synthetic(arguments.memory).map_err(refuse)?,
     };
-    let job = Arc::new(CompressPages { memory, codec: arguments.codec });
-    let plan = Plan { configurations, threads, requests: arguments.requests, rounds: arguments.count, job };
+    let job = Arc::new(Job::Compress { memory, codec: arguments.codec });
+    let plan = Plan {
+        configurations,
+        threads,
+        requests: arguments.requests,
+        rounds: arguments.count,
+        job,
+        codec: arguments.codec,
+    };
 
     let bar = progress::count(Some(plan.pages()));
     let mut watch = Watch { interrupted: session.interrupted, progress: &mut |pages| bar.inc(pages) };

@@ -2,7 +2,7 @@
 
 use super::Watch;
 use super::drive::{DriveError, Run, Until, drive};
-use super::job::{CompressPages, Nothing};
+use super::job::Job;
 use clap::ValueEnum;
 use serde::{Serialize, Serializer};
 use slotwork::{Claims, Design, Dispatch, Native, Pool, Shape};
@@ -76,7 +76,7 @@ pub struct Setup {
     pub submitter: SubmitterWaits,
 }
 
-type RunJob<J> = fn(Setup, &Arc<J>, Until, &mut Watch<'_>) -> Result<Option<Run>, DriveError>;
+type RunJob = fn(Setup, &Arc<Job>, Until, &mut Watch<'_>) -> Result<Option<Run>, DriveError>;
 
 /// A design that can be driven, without its type.
 #[derive(Clone, Copy, Debug)]
@@ -87,21 +87,14 @@ pub struct Driven {
     pub claims: Claims,
     /// Whether it can stay with a worker until its requests are all in flight.
     pub fills_first: bool,
-    compress: RunJob<CompressPages>,
-    nothing: RunJob<Nothing>,
+    run: RunJob,
 }
 
 impl Driven {
     /// A design, whether it is in the catalog or not.
     #[must_use]
     pub fn of<D: Design>() -> Self {
-        Self {
-            design: D::NAME,
-            claims: D::CLAIMS,
-            fills_first: fills_first::<D>(),
-            compress: drive::<D, CompressPages>,
-            nothing: drive::<D, Nothing>,
-        }
+        Self { design: D::NAME, claims: D::CLAIMS, fills_first: fills_first::<D>(), run: drive::<D> }
     }
 
     /// The layouts between the second and the third version, which are no designs of their own.
@@ -110,26 +103,18 @@ impl Driven {
         visit_steps(&mut Enter)
     }
 
-    /// Compresses pages; see [`drive`].
+    /// Drives one run; see [`drive`].
     ///
     /// # Errors
     /// [`DriveError`].
-    pub fn compress(
+    pub fn run(
         &self,
         setup: Setup,
-        job: &Arc<CompressPages>,
+        job: &Arc<Job>,
         until: Until,
         watch: &mut Watch<'_>,
     ) -> Result<Option<Run>, DriveError> {
-        (self.compress)(setup, job, until, watch)
-    }
-
-    /// Sends empty requests round; see [`drive`].
-    ///
-    /// # Errors
-    /// [`DriveError`].
-    pub fn nothing(&self, setup: Setup, until: Until, watch: &mut Watch<'_>) -> Result<Option<Run>, DriveError> {
-        (self.nothing)(setup, &Arc::new(Nothing), until, watch)
+        (self.run)(setup, job, until, watch)
     }
 }
 

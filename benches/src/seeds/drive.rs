@@ -11,6 +11,7 @@
 //! are dropped at the end, and verified.
 
 use super::Watch;
+use super::codec::Packer;
 use super::configuration::{Setup, SubmitterWaits};
 use super::count::{Count, CountMismatch};
 use super::job::Job;
@@ -103,15 +104,15 @@ struct Totals {
     dropped: u64,
 }
 
-struct Request<S> {
+struct Request {
     number: u64,
     page: usize,
-    state: S,
+    state: Option<Packer>,
     own: Totals,
     totals: Arc<Mutex<Totals>>,
 }
 
-impl<S> Drop for Request<S> {
+impl Drop for Request {
     fn drop(&mut self) {
         let mut totals = self.totals.lock().unwrap_or_else(PoisonError::into_inner);
         totals.handled += self.own.handled;
@@ -128,14 +129,14 @@ const STRIDE: u64 = 64;
 ///
 /// # Errors
 /// [`DriveError`].
-pub fn drive<D: Design, J: Job>(
+pub fn drive<D: Design>(
     setup: Setup,
-    job: &Arc<J>,
+    job: &Arc<Job>,
     until: Until,
     watch: &mut Watch<'_>,
 ) -> Result<Option<Run>, DriveError> {
     let totals = Arc::new(Mutex::new(Totals::default()));
-    let (queue, submitter) = Workqueue::<Request<J::State>, D>::builder("worker")
+    let (queue, submitter) = Workqueue::<Request, D>::builder("worker")
         .workers(setup.workers)
         .requests_per_worker(setup.requests)
         .waiting(setup.waiting.waiting())
@@ -222,7 +223,6 @@ pub fn drive<D: Design, J: Job>(
 mod tests {
     use super::*;
     use crate::seeds::configuration::Policy;
-    use crate::seeds::job::Nothing;
     use slotwork::Dispatch;
     use slotwork_catalog::{Visitor, visit_all};
     use std::sync::atomic::AtomicBool;
@@ -242,7 +242,7 @@ mod tests {
         fn visit<D: Design>(&mut self) -> Run {
             let never = AtomicBool::new(false);
             let mut watch = Watch { interrupted: &never, progress: &mut |_| {} };
-            drive::<D, _>(self.0, &Arc::new(Nothing), Until::Requests(1000), &mut watch).unwrap().unwrap()
+            drive::<D>(self.0, &Arc::new(Job::Nothing), Until::Requests(1000), &mut watch).unwrap().unwrap()
         }
     }
 
@@ -255,23 +255,6 @@ mod tests {
         }
     }
 
-    /// Panics at one page, as a codec would that cannot do it.
-    struct Fails;
-
-    impl Job for Fails {
-        type State = ();
-        fn state(&self) -> io::Result<()> {
-            Ok(())
-        }
-        fn pages(&self) -> usize {
-            10
-        }
-        fn work(&self, _state: &mut (), page: usize) -> u64 {
-            assert!(page != 7, "planted");
-            0
-        }
-    }
-
     struct AllFail;
 
     impl Visitor for AllFail {
@@ -279,7 +262,7 @@ mod tests {
         fn visit<D: Design>(&mut self) -> DriveError {
             let never = AtomicBool::new(false);
             let mut watch = Watch { interrupted: &never, progress: &mut |_| {} };
-            drive::<D, _>(SETUP, &Arc::new(Fails), Until::Requests(10), &mut watch).unwrap_err()
+            drive::<D>(SETUP, &Arc::new(Job::FailsAt(9)), Until::Requests(10), &mut watch).unwrap_err()
         }
     }
 
@@ -298,7 +281,7 @@ mod tests {
             fn visit<D: Design>(&mut self) {
                 let now = AtomicBool::new(true);
                 let mut watch = Watch { interrupted: &now, progress: &mut |_| {} };
-                assert!(drive::<D, _>(SETUP, &Arc::new(Nothing), Until::Requests(10), &mut watch).unwrap().is_none());
+                assert!(drive::<D>(SETUP, &Arc::new(Job::Nothing), Until::Requests(10), &mut watch).unwrap().is_none());
             }
         }
         visit_all(&mut Interrupted);

@@ -5,72 +5,59 @@ use super::memory::Memory;
 use std::io;
 
 /// Work on numbered pages.
-pub trait Job: Send + Sync + 'static {
-    /// What a request keeps from page to page.
-    type State: Send + 'static;
+#[derive(Debug)]
+pub enum Job {
+    /// Compresses each page of a memory.
+    Compress {
+        /// The pages.
+        memory: Memory,
+        /// How.
+        codec: Codec,
+    },
+    /// Does nothing: what remains is the queue.
+    Nothing,
+    /// Panics at one page, as a codec would that cannot do it.
+    #[cfg(test)]
+    FailsAt(usize),
+}
 
-    /// The state of a new request.
+impl Job {
+    /// What a request keeps from page to page.
     ///
     /// # Errors
     /// When it cannot be made.
-    fn state(&self) -> io::Result<Self::State>;
+    pub fn state(&self) -> io::Result<Option<Packer>> {
+        match self {
+            Self::Compress { codec, .. } => Packer::new(*codec).map(Some),
+            _ => Ok(None),
+        }
+    }
 
     /// Number of pages, at least 1.
-    fn pages(&self) -> usize;
+    #[must_use]
+    pub fn pages(&self) -> usize {
+        match self {
+            Self::Compress { memory, .. } => memory.pages(),
+            Self::Nothing => 1,
+            #[cfg(test)]
+            Self::FailsAt(page) => page + 1,
+        }
+    }
 
-    /// Does the work; says how many bytes it made of the page.
+    /// Does the work, with the state that was made for it; says how many bytes it made of the page.
     ///
     /// # Panics
     /// When the work cannot be done: the request ends as failed.
-    fn work(&self, state: &mut Self::State, page: usize) -> u64;
-}
-
-/// Compresses each page of a memory.
-#[derive(Debug)]
-pub struct CompressPages {
-    /// The pages.
-    pub memory: Memory,
-    /// How.
-    pub codec: Codec,
-}
-
-impl Job for CompressPages {
-    type State = Packer;
-
-    fn state(&self) -> io::Result<Packer> {
-        Packer::new(self.codec)
-    }
-
-    fn pages(&self) -> usize {
-        self.memory.pages()
-    }
-
     #[inline]
-    fn work(&self, packer: &mut Packer, page: usize) -> u64 {
-        match packer.pack(self.memory.page(page)) {
-            Ok(packed) => packed.len() as u64,
-            Err(error) => panic!("page {page} cannot be compressed: {error}"),
+    pub fn work(&self, state: &mut Option<Packer>, page: usize) -> u64 {
+        match (self, state) {
+            (Self::Compress { memory, .. }, Some(packer)) => match packer.pack(memory.page(page)) {
+                Ok(packed) => packed.len() as u64,
+                Err(error) => panic!("page {page} cannot be compressed: {error}"),
+            },
+            #[cfg(test)]
+            (Self::FailsAt(bad), _) if *bad == page => panic!("planted"),
+            _ => 0,
         }
-    }
-}
-
-/// Does nothing: what remains is the queue.
-#[derive(Clone, Copy, Debug)]
-pub struct Nothing;
-
-impl Job for Nothing {
-    type State = ();
-
-    fn state(&self) -> io::Result<()> {
-        Ok(())
-    }
-
-    fn pages(&self) -> usize {
-        1
-    }
-
-    #[inline]
-    fn work(&self, _state: &mut (), _page: usize) -> u64 {
-        0
     }
 }

@@ -9,7 +9,7 @@ use super::configuration::{
     Configuration, ConfigurationError, Driven, Manner, SubmitterWaits, WantedDispatch, dispatch_name,
 };
 use super::drive::{DriveError, Run, Until};
-use super::job::CompressPages;
+use super::job::Job;
 use super::memory::PAGE;
 use super::results::median;
 use crate::report::table;
@@ -99,8 +99,10 @@ pub struct Plan {
     pub window: Duration,
     /// What the workers do.
     pub work: Vec<Work>,
-    /// The pages.
-    pub job: Arc<CompressPages>,
+    /// What compresses pages.
+    pub compress: Arc<Job>,
+    /// What does nothing.
+    pub nothing: Arc<Job>,
 }
 
 /// One run: a line of the CSV.
@@ -197,10 +199,8 @@ impl Plan {
         let setup = step.configuration.setup(threads, self.requests);
         let mut quiet = Watch { interrupted: watch.interrupted, progress: &mut |_| {} };
         let until = Until::Time(self.window);
-        match work {
-            Work::Empty => step.configuration.driven.nothing(setup, until, &mut quiet),
-            Work::Page => step.configuration.driven.compress(setup, &self.job, until, &mut quiet),
-        }
+        let job = if work == Work::Empty { &self.nothing } else { &self.compress };
+        step.configuration.driven.run(setup, job, until, &mut quiet)
     }
 
     fn row(&self, step: &Step, work: Work, threads: usize, round: usize, status: String, run: Option<&Run>) -> Row {

@@ -4,7 +4,7 @@ use super::Watch;
 use super::codec::Codec;
 use super::configuration::{Configuration, dispatch_name};
 use super::drive::{DriveError, Run, Until};
-use super::job::{CompressPages, Job};
+use super::job::Job;
 use super::memory::PAGE;
 use super::published;
 use super::results::median;
@@ -24,8 +24,10 @@ pub struct Plan {
     pub requests: usize,
     /// How often all is repeated.
     pub rounds: usize,
-    /// The pages, and how they are compressed.
-    pub job: Arc<CompressPages>,
+    /// The pages.
+    pub job: Arc<Job>,
+    /// How they are compressed.
+    pub codec: Codec,
 }
 
 /// One run: a line of the CSV.
@@ -137,7 +139,7 @@ impl Plan {
         watch: &mut Watch<'_>,
     ) -> Result<Option<Run>, DriveError> {
         let setup = configuration.setup(threads, self.requests);
-        configuration.driven.compress(setup, &self.job, Until::Requests(self.job.pages() as u64), watch)
+        configuration.driven.run(setup, &self.job, Until::Requests(self.job.pages() as u64), watch)
     }
 
     fn row(
@@ -155,7 +157,7 @@ impl Plan {
             waiting: configuration.waiting.to_string(),
             dispatch: dispatch_name(configuration.dispatch),
             submitter: configuration.submitter.to_string(),
-            codec: self.job.codec,
+            codec: self.codec,
             threads,
             requests_per_thread: self.requests,
             round,

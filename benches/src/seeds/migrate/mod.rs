@@ -13,6 +13,7 @@ mod error;
 mod frame;
 mod output;
 mod pack;
+mod page;
 mod unpack;
 
 pub use error::MigrateError;

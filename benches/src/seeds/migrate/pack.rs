@@ -1,39 +1,13 @@
 //! Packing: pages in, frames out.
 
 use super::error::{MigrateError, Position};
-use super::frame::{Frame, StreamHeader, checksum, read_full};
+use super::frame::{Frame, StreamHeader, read_full};
+use super::page::{Direction, Page};
 use super::{Crew, Moved, Watch, ZEROS};
-use crate::seeds::codec::{Codec, Packer};
-use crate::seeds::memory::PAGE;
+use crate::seeds::codec::Codec;
 use slotwork::Design;
 use slotwork_workqueue::{Fate, Submitter, Vacancy, Workqueue};
-use std::io::{self, BufReader, BufWriter, Read, Write};
-
-/// What a request carries.
-struct Packing {
-    page: u64,
-    plain: Box<[u8; PAGE]>,
-    packer: Packer,
-    checksum: u32,
-    /// Compressing made it no smaller, or failed: the page goes as it is.
-    stored: bool,
-    /// It was submitted, and its result was not written yet.
-    pending: bool,
-}
-
-impl Packing {
-    fn new(codec: Codec) -> io::Result<Self> {
-        let (plain, packer) = (Box::new([0; PAGE]), Packer::new(codec)?);
-        Ok(Self { page: 0, plain, packer, checksum: 0, stored: false, pending: false })
-    }
-
-    /// The worker's part.
-    fn pack(&mut self) {
-        self.stored = self.packer.pack(&self.plain[..]).map_or(true, |packed| packed.len() >= PAGE);
-        let packed = if self.stored { &self.plain[..] } else { self.packer.packed() };
-        self.checksum = checksum(self.page, packed, &self.plain[..]);
-    }
-}
+use std::io::{BufReader, BufWriter, Read, Write};
 
 /// The frames that were written.
 struct Frames<'a> {
@@ -53,16 +27,15 @@ impl Frames<'_> {
     }
 
     /// Writes what the request last came to, if it was not written yet.
-    fn collect<D: Design>(&mut self, request: &mut Vacancy<'_, Packing, D>) -> Result<(), MigrateError> {
+    fn collect<D: Design>(&mut self, request: &mut Vacancy<'_, Page, D>) -> Result<(), MigrateError> {
         if !std::mem::take(&mut request.pending) {
             return Ok(());
         }
+        let Page { number: page, stored, checksum, .. } = **request;
         if request.fate() != Fate::Handled {
-            return Err(MigrateError::Panicked(request.page));
+            return Err(MigrateError::Panicked(page));
         }
-        let Packing { page, stored, checksum, .. } = **request;
-        let payload = if stored { &request.plain[..] } else { request.packer.packed() };
-        self.write(page, Frame::Page { page, length: payload.len(), stored, checksum }, payload)?;
+        self.write(page, Frame::Page { page, length: request.packed.len(), stored, checksum }, &request.packed)?;
         self.pages += 1;
         Ok(())
     }
@@ -76,11 +49,11 @@ pub(super) fn pack<D: Design>(
     output: &mut dyn Write,
     watch: &mut Watch<'_>,
 ) -> Result<Moved, MigrateError> {
-    let (queue, submitter) = Workqueue::<Packing, D>::builder("pack")
+    let (queue, submitter) = Workqueue::<Page, D>::builder("pack")
         .workers(crew.threads)
         .requests_per_worker(crew.requests)
         .waiting(crew.waiting.waiting())
-        .try_build(|_slot| Packing::new(codec), Packing::pack, |_request| {})?;
+        .try_build(|_slot| Page::new(Direction::Pack, codec), Page::work, |_page| {})?;
     let mut output = BufWriter::with_capacity(1 << 18, output);
     StreamHeader { codec }.write(&mut output).map_err(|source| MigrateError::Writing { page: 0, source })?;
     let mut frames = Frames { output, frames: 0, bytes: StreamHeader::BYTES as u64, pages: 0 };
@@ -110,7 +83,7 @@ pub(super) fn pack<D: Design>(
 
 /// Submits every page that is not zero, and writes what comes back meanwhile.
 fn read_pages<D: Design>(
-    submitter: &Submitter<Packing, D>,
+    submitter: &Submitter<Page, D>,
     input: &mut dyn Read,
     frames: &mut Frames<'_>,
     watch: &mut Watch<'_>,
@@ -147,7 +120,7 @@ fn read_pages<D: Design>(
         if ended {
             return Ok(moved);
         }
-        request.page = page;
+        request.number = page;
         request.pending = true;
         request.submit()?;
         moved.pages += 1;

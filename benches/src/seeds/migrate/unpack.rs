@@ -2,54 +2,14 @@
 
 use super::coverage::Coverage;
 use super::error::{MigrateError, Place, Position};
-use super::frame::{Frame, StreamHeader, checksum, read_full};
+use super::frame::{Frame, StreamHeader, read_full};
+use super::page::{Direction, Page};
 use super::{Crew, Moved, Watch};
-use crate::seeds::codec::{Codec, Unpacker};
 use crate::seeds::memory::PAGE;
 use slotwork::Design;
 use slotwork_workqueue::{Fate, Submitter, Vacancy, Workqueue};
 use std::fs::File;
 use std::io::{self, BufReader, BufWriter, Read, Seek, SeekFrom, Write};
-
-/// What a request carries.
-struct Unpacking {
-    page: u64,
-    packed: Vec<u8>,
-    stored: bool,
-    checksum: u32,
-    plain: Box<[u8; PAGE]>,
-    unpacker: Unpacker,
-    /// What is wrong with it.
-    fault: Option<String>,
-    /// It was submitted, and its result was not written yet.
-    pending: bool,
-}
-
-impl Unpacking {
-    fn new(codec: Codec) -> io::Result<Self> {
-        let (packed, plain, unpacker) = (Vec::with_capacity(PAGE), Box::new([0; PAGE]), Unpacker::new(codec)?);
-        Ok(Self { page: 0, packed, stored: false, checksum: 0, plain, unpacker, fault: None, pending: false })
-    }
-
-    /// The worker's part.
-    fn unpack(&mut self) {
-        let unpacked = if !self.stored {
-            self.unpacker.unpack(&self.packed, &mut self.plain[..]).map_err(|error| error.to_string())
-        } else if self.packed.len() == PAGE {
-            self.plain.copy_from_slice(&self.packed);
-            Ok(())
-        } else {
-            Err("a stored page has another length".into())
-        };
-        self.fault = match unpacked {
-            Err(fault) => Some(fault),
-            Ok(()) if checksum(self.page, &self.packed, &self.plain[..]) != self.checksum => {
-                Some("its checksum is wrong".into())
-            }
-            Ok(()) => None,
-        };
-    }
-}
 
 /// The file that is written, and how far.
 struct Pages<'a> {
@@ -60,11 +20,11 @@ struct Pages<'a> {
 
 impl Pages<'_> {
     /// Writes what the request last came to, if it was not written yet.
-    fn collect<D: Design>(&mut self, request: &mut Vacancy<'_, Unpacking, D>) -> Result<(), MigrateError> {
+    fn collect<D: Design>(&mut self, request: &mut Vacancy<'_, Page, D>) -> Result<(), MigrateError> {
         if !std::mem::take(&mut request.pending) {
             return Ok(());
         }
-        let page = request.page;
+        let page = request.number;
         if request.fate() != Fate::Handled {
             return Err(MigrateError::Panicked(page));
         }
@@ -101,11 +61,11 @@ pub(super) fn unpack<D: Design>(
 ) -> Result<Moved, MigrateError> {
     let mut input = BufReader::with_capacity(1 << 18, input);
     let StreamHeader { codec } = StreamHeader::read(&mut input)?;
-    let (queue, submitter) = Workqueue::<Unpacking, D>::builder("unpack")
+    let (queue, submitter) = Workqueue::<Page, D>::builder("unpack")
         .workers(crew.threads)
         .requests_per_worker(crew.requests)
         .waiting(crew.waiting.waiting())
-        .try_build(|_slot| Unpacking::new(codec), Unpacking::unpack, |_request| {})?;
+        .try_build(|_slot| Page::new(Direction::Unpack, codec), Page::work, |_page| {})?;
     let mut pages = Pages { file: BufWriter::with_capacity(1 << 18, output), at: 0, written: 0 };
 
     let End { length, moved } = read_frames(&submitter, &mut input, &mut pages, watch)?;
@@ -131,7 +91,7 @@ pub(super) fn unpack<D: Design>(
 
 /// Submits every page, and writes what comes back meanwhile, until the end frame.
 fn read_frames<D: Design>(
-    submitter: &Submitter<Unpacking, D>,
+    submitter: &Submitter<Page, D>,
     input: &mut dyn Read,
     pages: &mut Pages<'_>,
     watch: &mut Watch<'_>,
@@ -157,7 +117,7 @@ fn read_frames<D: Design>(
                 if read < length {
                     return Err(MigrateError::Truncated(Place::Within(page)));
                 }
-                (request.page, request.stored, request.checksum) = (page, stored, checksum);
+                (request.number, request.stored, request.checksum) = (page, stored, checksum);
                 request.pending = true;
                 request.submit()?;
                 after = Position::Page(page);
