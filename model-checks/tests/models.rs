@@ -21,6 +21,8 @@ fn main() -> ExitCode {
     trials.extend(ENTRIES.iter().map(sites));
     trials.extend(EXHIBITS.iter().flat_map(exhibit));
     trials.extend(MUTANTS.iter().map(mutant));
+    trials.push(Trial::test("harness::a_run_that_looked_at_nothing_fails", a_run_that_looked_at_nothing_fails));
+    trials.push(Trial::test("harness::a_run_that_does_not_end_well_fails", a_run_that_does_not_end_well_fails));
     libtest_mimic::run(&arguments, trials).exit_code()
 }
 
@@ -163,4 +165,30 @@ fn looked(report: &Report, floor: u64) -> Result<(), Failed> {
         Some((name, _)) => Err(format!("the interesting case '{name}' never occurred").into()),
         None => Ok(()),
     }
+}
+
+fn a_run_that_looked_at_nothing_fails() -> Result<(), Failed> {
+    let report = |executions, count| Report {
+        executions,
+        witnesses: vec![("overlap".into(), count)],
+        sites: Vec::new(),
+        line: String::new(),
+    };
+    assert!(looked(&report(5, 1), 5).is_ok());
+    assert!(looked(&report(4, 1), 5).is_err(), "below the floor");
+    assert!(looked(&report(5, 0), 5).is_err(), "no witness");
+    Ok(())
+}
+
+/// A design that there is not, and a model that the design cannot be used in: neither is accepted.
+fn a_run_that_does_not_end_well_fails() -> Result<(), Failed> {
+    let run = |model: &str, design: &str| {
+        let (model, design) = (model.into(), design.into());
+        Job { model, design, lens: Lens::Weak, bound: Some(1), weakening: None }.run_apart()
+    };
+    assert!(matches!(run("last_slot", "nonsense"), Verdict::Broken(_)));
+    assert!(matches!(run("nonsense", "bitmap-claim"), Verdict::Broken(_)));
+    assert!(accepted(run("last_slot", "bitmap")).is_err(), "it takes one submitter");
+    assert!(accepted(run("last_slot", "bitmap-claim")).is_ok());
+    Ok(())
 }

@@ -13,7 +13,7 @@ pub struct AcquireAcquire;
 impl Model for AcquireAcquire {
     const NAME: &'static str = "acquire_acquire";
     const WITNESSES: &'static [&'static str] = &["overlap"];
-    const FLOOR: u64 = 2;
+    const FLOOR: u64 = 8;
     const BOUND: Bound = SMALL;
 
     fn skip(claims: &Claims) -> Option<&'static str> {
@@ -42,7 +42,7 @@ pub struct LastSlot;
 impl Model for LastSlot {
     const NAME: &'static str = "last_slot";
     const WITNESSES: &'static [&'static str] = &["first won", "second won"];
-    const FLOOR: u64 = 2;
+    const FLOOR: u64 = 8;
     const BOUND: Bound = SMALL;
 
     fn skip(claims: &Claims) -> Option<&'static str> {
@@ -67,7 +67,7 @@ pub struct NaivePool;
 impl Model for NaivePool {
     const NAME: &'static str = "naive_pool";
     const WITNESSES: &'static [&'static str] = &["reused inside one acquire"];
-    const FLOOR: u64 = 5;
+    const FLOOR: u64 = 13;
     const BOUND: Bound = MEDIUM;
 
     fn skip(claims: &Claims) -> Option<&'static str> {
@@ -107,7 +107,7 @@ pub struct FullCircle;
 impl Model for FullCircle {
     const NAME: &'static str = "full_circle";
     const WITNESSES: &'static [&'static str] = &["round inside one acquire", "slow client won"];
-    const FLOOR: u64 = 5;
+    const FLOOR: u64 = 20;
     const BOUND: Bound = MEDIUM;
 
     fn skip(claims: &Claims) -> Option<&'static str> {
@@ -147,7 +147,7 @@ pub struct WithdrawAcquire;
 impl Model for WithdrawAcquire {
     const NAME: &'static str = "withdraw_acquire";
     const WITNESSES: &'static [&'static str] = &["found", "none"];
-    const FLOOR: u64 = 2;
+    const FLOOR: u64 = 8;
     const BOUND: Bound = SMALL;
 
     fn skip(claims: &Claims) -> Option<&'static str> {
@@ -181,7 +181,7 @@ pub struct WithdrawComplete;
 impl Model for WithdrawComplete {
     const NAME: &'static str = "withdraw_complete";
     const WITNESSES: &'static [&'static str] = &["overlap"];
-    const FLOOR: u64 = 1;
+    const FLOOR: u64 = 3;
     const BOUND: Bound = SMALL;
 
     fn run<D: Design, P: Machine>(seen: &'static Seen) {
@@ -210,7 +210,7 @@ pub struct AcquireComplete;
 impl Model for AcquireComplete {
     const NAME: &'static str = "acquire_complete";
     const WITNESSES: &'static [&'static str] = &["found", "none"];
-    const FLOOR: u64 = 2;
+    const FLOOR: u64 = 8;
     const BOUND: Bound = SMALL;
 
     fn run<D: Design, P: Machine>(seen: &'static Seen) {

@@ -47,7 +47,7 @@ pub struct Circle;
 impl Model for Circle {
     const NAME: &'static str = "circle";
     const WITNESSES: &'static [&'static str] = &["no slot was free"];
-    const FLOOR: u64 = 100;
+    const FLOOR: u64 = 400;
     const BOUND: Bound = Bound { plain: None, full: None };
 
     fn run<D: Design, P: Machine>(seen: &'static Seen) {
@@ -61,7 +61,7 @@ pub struct SleepingCircle;
 impl Model for SleepingCircle {
     const NAME: &'static str = "spurious_unpark_sleeping_circle";
     const WITNESSES: &'static [&'static str] = &["no slot was free"];
-    const FLOOR: u64 = 100;
+    const FLOOR: u64 = 400;
     const BOUND: Bound = Bound { plain: None, full: None };
 
     fn run<D: Design, P: Machine>(seen: &'static Seen) {

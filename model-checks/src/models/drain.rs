@@ -12,7 +12,7 @@ pub struct Drained;
 impl Model for Drained {
     const NAME: &'static str = "resume_too_early_drain";
     const WITNESSES: &'static [&'static str] = &["waited", "had nothing to wait for"];
-    const FLOOR: u64 = 3;
+    const FLOOR: u64 = 481;
     const BOUND: Bound = SMALL;
 
     fn run<D: Design, P: Machine>(seen: &'static Seen) {
@@ -26,7 +26,7 @@ pub struct DrainedTwo;
 impl Model for DrainedTwo {
     const NAME: &'static str = "resume_too_early_drain_of_two";
     const WITNESSES: &'static [&'static str] = &["waited", "had nothing to wait for"];
-    const FLOOR: u64 = 10;
+    const FLOOR: u64 = 912;
     const BOUND: Bound = LARGE;
 
     fn run<D: Design, P: Machine>(seen: &'static Seen) {

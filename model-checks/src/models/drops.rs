@@ -21,7 +21,7 @@ pub struct DropDouble;
 impl Model for DropDouble {
     const NAME: &'static str = "drop_double";
     const WITNESSES: &'static [&'static str] = &["left in the queue", "taken"];
-    const FLOOR: u64 = 2;
+    const FLOOR: u64 = 8;
     const BOUND: Bound = SMALL;
 
     fn run<D: Design, P: Machine>(seen: &'static Seen) {

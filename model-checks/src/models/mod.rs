@@ -13,6 +13,7 @@ mod acquire;
 mod circle;
 mod drain;
 mod drops;
+mod exact;
 mod reuse;
 mod sleep;
 mod submit;
@@ -23,6 +24,7 @@ pub use acquire::{
 pub use circle::{Circle, ORACLE_SITES, SleepingCircle};
 pub use drain::{Drained, DrainedTwo};
 pub use drops::DropDouble;
+pub use exact::ExactNone;
 pub use reuse::{PushTwice, Reuse};
 pub use sleep::{SleepingAcquire, SleepingTake, TwoSleepers};
 pub use submit::{ClientChurn, FifoOrder, RoleChange, SubmitTake, TwoSubmitters, TwoSubmittersOneTaker, TwoTakers};
@@ -45,6 +47,7 @@ pub trait Model: 'static {
     const PARKS: bool = false;
 
     /// Why it says nothing about a design with these claims, if so.
+    #[must_use]
     fn skip(claims: &Claims) -> Option<&'static str> {
         let _ = claims;
         None
@@ -108,7 +111,7 @@ macro_rules! models {
 models![
     /// Runs `visitor` for every model that is explored by loom.
     visit_models, visit_model:
-    AcquireAcquire, LastSlot, NaivePool, FullCircle, WithdrawAcquire, WithdrawComplete, AcquireComplete,
+    AcquireAcquire, LastSlot, ExactNone, NaivePool, FullCircle, WithdrawAcquire, WithdrawComplete, AcquireComplete,
     SubmitTake, TwoSubmitters, TwoSubmittersOneTaker, TwoTakers, RoleChange, ClientChurn, FifoOrder,
     Reuse, PushTwice, Drained, DrainedTwo, DropDouble,
     SleepingTake, SleepingAcquire, TwoSleepers,

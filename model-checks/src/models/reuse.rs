@@ -12,7 +12,7 @@ pub struct Reuse;
 impl Model for Reuse {
     const NAME: &'static str = "wrong_fence_masked_reuse";
     const WITNESSES: &'static [&'static str] = &["the slot was reused meanwhile", "reused after one miss"];
-    const FLOOR: u64 = 3;
+    const FLOOR: u64 = 30;
     const BOUND: Bound = MEDIUM;
 
     fn run<D: Design, P: Machine>(seen: &'static Seen) {
@@ -50,7 +50,7 @@ pub struct PushTwice;
 impl Model for PushTwice {
     const NAME: &'static str = "push_twice";
     const WITNESSES: &'static [&'static str] = &["one came back meanwhile", "both came back meanwhile"];
-    const FLOOR: u64 = 10;
+    const FLOOR: u64 = 122;
     const BOUND: Bound = LARGE;
 
     fn run<D: Design, P: Machine>(seen: &'static Seen) {

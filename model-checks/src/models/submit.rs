@@ -15,7 +15,7 @@ pub struct SubmitTake;
 impl Model for SubmitTake {
     const NAME: &'static str = "submit_take";
     const WITNESSES: &'static [&'static str] = &["taken at once", "taken late"];
-    const FLOOR: u64 = 2;
+    const FLOOR: u64 = 16;
     const BOUND: Bound = SMALL;
 
     fn run<D: Design, P: Machine>(seen: &'static Seen) {
@@ -36,7 +36,7 @@ pub struct TwoSubmitters;
 impl Model for TwoSubmitters {
     const NAME: &'static str = "plain_flip_two_submitters";
     const WITNESSES: &'static [&'static str] = &["overlap"];
-    const FLOOR: u64 = 2;
+    const FLOOR: u64 = 28;
     const BOUND: Bound = MEDIUM;
 
     fn skip(claims: &Claims) -> Option<&'static str> {
@@ -65,7 +65,7 @@ pub struct TwoSubmittersOneTaker;
 impl Model for TwoSubmittersOneTaker {
     const NAME: &'static str = "two_submitters_one_taker";
     const WITNESSES: &'static [&'static str] = &["one taken meanwhile", "both taken meanwhile"];
-    const FLOOR: u64 = 20;
+    const FLOOR: u64 = 142;
     const BOUND: Bound = LARGE;
 
     fn skip(claims: &Claims) -> Option<&'static str> {
@@ -92,7 +92,7 @@ pub struct TwoTakers;
 impl Model for TwoTakers {
     const NAME: &'static str = "load_load_two_takers";
     const WITNESSES: &'static [&'static str] = &["one taken meanwhile", "both taken meanwhile"];
-    const FLOOR: u64 = 2;
+    const FLOOR: u64 = 56;
     const BOUND: Bound = LARGE;
 
     fn run<D: Design, P: Machine>(seen: &'static Seen) {
@@ -118,7 +118,7 @@ pub struct RoleChange;
 impl Model for RoleChange {
     const NAME: &'static str = "role_change";
     const WITNESSES: &'static [&'static str] = &["overlap"];
-    const FLOOR: u64 = 1;
+    const FLOOR: u64 = 12;
     const BOUND: Bound = MEDIUM;
 
     fn run<D: Design, P: Machine>(seen: &'static Seen) {
@@ -149,7 +149,7 @@ pub struct ClientChurn;
 impl Model for ClientChurn {
     const NAME: &'static str = "thread_exit_client_churn";
     const WITNESSES: &'static [&'static str] = &["came after the other had gone", "both taken meanwhile"];
-    const FLOOR: u64 = 10;
+    const FLOOR: u64 = 101;
     const BOUND: Bound = MEDIUM;
 
     fn skip(claims: &Claims) -> Option<&'static str> {
@@ -188,7 +188,7 @@ pub struct FifoOrder;
 impl Model for FifoOrder {
     const NAME: &'static str = "fifo_order";
     const WITNESSES: &'static [&'static str] = &["one taken meanwhile", "both taken meanwhile"];
-    const FLOOR: u64 = 5;
+    const FLOOR: u64 = 75;
     const BOUND: Bound = MEDIUM;
 
     fn skip(claims: &Claims) -> Option<&'static str> {

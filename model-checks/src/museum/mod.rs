@@ -9,21 +9,24 @@
 //! * **mutants** ([`MUTANTS`]): designs of the catalog with the ordering of one site weakened.
 
 mod bits;
+mod claims;
 mod lists;
 mod mutants;
 mod parts;
 mod waits;
 
 pub use bits::{BIT_SITES, FindFreeReservesNothing, ToggledClaim};
+pub use claims::ScanClaimsExact;
 pub use lists::{LIST_SITES, PlainFlip, PopWithoutAcquire, Sound, UntaggedList};
 pub use mutants::{MUTANTS, Mutant};
 pub use parts::SIGNAL_SITES;
 pub use waits::{TrustsPark, WAIT_SITES, WaitOnToDo};
 
 use crate::job::Lens;
-use crate::models::{FullCircle, Model, NaivePool, Reuse, TwoSubmitters, WithdrawComplete};
+use crate::models::{ExactNone, FullCircle, Model, NaivePool, Reuse, TwoSubmitters, WithdrawComplete};
 use slotwork::Design;
 use slotwork_freelist_bitmap::FreelistBitmap;
+use slotwork_locked::GlobalLock;
 
 /// A known-bad variant and its sound counterpart.
 #[derive(Clone, Copy, Debug)]
@@ -66,6 +69,8 @@ pairs![
     (NaivePool, FreelistBitmap<1>, "freelist-bitmap-of-1-bit"),
     (NaivePool, FreelistBitmap<2>, "freelist-bitmap-of-2-bits"),
     (NaivePool, Sound, Sound::NAME),
+    (ExactNone, ScanClaimsExact, ScanClaimsExact::NAME),
+    (ExactNone, GlobalLock, GlobalLock::NAME),
     (TwoSubmitters, PlainFlip, PlainFlip::NAME),
     (TwoSubmitters, Sound, Sound::NAME),
     (Reuse, PopWithoutAcquire, PopWithoutAcquire::NAME),
@@ -130,6 +135,13 @@ pub const EXHIBITS: &[Exhibit] = &[
         lens: Lens::Interleaving,
         bad: (WaitOnToDo::<false>::NAME, Sound::NAME),
         good: (WaitOnToDo::<true>::NAME, Sound::NAME),
+    },
+    Exhibit {
+        name: "scan_claims_exact",
+        story: "ours: a scan over lanes says that none is free, although one was at every instant: each just behind the scan",
+        lens: Lens::Interleaving,
+        bad: (ExactNone::NAME, ScanClaimsExact::NAME),
+        good: (ExactNone::NAME, GlobalLock::NAME),
     },
     Exhibit {
         name: "spurious_unpark_trusted",
