@@ -48,7 +48,6 @@ pub trait Model: 'static {
 
     /// Why it says nothing about a design with these claims, if so.
     #[must_use]
-    #[must_use]
     fn skip(claims: &Claims) -> Option<&'static str> {
         let _ = claims;
         None
