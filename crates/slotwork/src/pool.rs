@@ -135,6 +135,15 @@ impl<T, Q: RequestQueue> Slots<Q::Header> for Shared<T, Q> {
 }
 
 impl<T, Q: RequestQueue> Shared<T, Q> {
+    /// A slot that the queue has just given out.
+    #[inline]
+    fn slot(&self, id: SlotId) -> &Slot<T, Q> {
+        debug_assert!(id.index() < self.slots.len(), "the queue gives out slots of its shape only");
+        // SAFETY: an index that a queue returns is below `shape().slots()` (promise of `RequestQueue`),
+        // and the table was made with that many slots.
+        unsafe { self.slots.get_unchecked(id.index()) }
+    }
+
     pub(crate) fn shape(&self) -> Shape {
         self.queue.shape()
     }
@@ -373,7 +382,7 @@ impl<T, Q: RequestQueue> Client<T, Q> {
     #[inline]
     pub fn acquire(&self) -> Option<Vacant<'_, T, Q>> {
         let id = self.with(Q::acquire)?;
-        let slot = &self.shared.slots[id.index()];
+        let slot = self.shared.slot(id);
         Some(Vacant { client: self, id, slot, hold: Some(slot.cell.hold()) })
     }
 
@@ -466,7 +475,7 @@ impl<T, Q: RequestQueue> Worker<T, Q> {
     #[inline]
     pub fn take(&self) -> Option<Claimed<'_, T, Q>> {
         let id = self.with(Q::take)?;
-        let slot = &self.shared.slots[id.index()];
+        let slot = self.shared.slot(id);
         Some(Claimed { worker: self, id, slot, hold: Some(slot.cell.hold()) })
     }
 

@@ -21,7 +21,7 @@ use thiserror::Error;
 /// the return of `take` and the call of `complete`, no other call of `acquire` or `take` returns
 /// that slot; and that everything its last owner did before handing it over happens before the
 /// next owner gets it. [`Pool`](crate::Pool) hands out `&mut T` on the strength of this. Every index
-/// returned is below `shape().slots()`.
+/// returned is below `shape().slots()`, and `shape` is the same at every call.
 pub unsafe trait RequestQueue: Send + Sync + 'static {
     /// The machine it runs on.
     type Platform: Platform;
