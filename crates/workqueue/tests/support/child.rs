@@ -10,6 +10,21 @@ const NAME: &str = "SLOTWORK_TEST_CHILD";
 /// Runs `body` in a child process, in which the calling test alone is run; `test` is its full name. Returns what
 /// went wrong there.
 pub(crate) fn fault_in_child(test: &str, patience: Duration, body: impl FnOnce()) -> Option<String> {
+    run(test, patience, &[], body)
+}
+
+/// As [`fault_in_child`]; nothing goes wrong.
+pub(crate) fn in_child(test: &str, body: impl FnOnce()) {
+    in_child_with(test, &[], body);
+}
+
+/// As [`in_child`], with these environment variables.
+pub(crate) fn in_child_with(test: &str, variables: &[(&str, &str)], body: impl FnOnce()) {
+    let fault = run(test, super::PATIENCE, variables, body);
+    assert!(fault.is_none(), "{}", fault.unwrap_or_default());
+}
+
+fn run(test: &str, patience: Duration, variables: &[(&str, &str)], body: impl FnOnce()) -> Option<String> {
     if std::env::var(NAME).is_ok_and(|name| name == test) {
         body();
         std::process::exit(0);
@@ -18,6 +33,7 @@ pub(crate) fn fault_in_child(test: &str, patience: Duration, body: impl FnOnce()
     let mut child = Command::new(program)
         .args(["--exact", test, "--nocapture", "--test-threads=1"])
         .env(NAME, test)
+        .envs(variables.iter().copied())
         .stdout(Stdio::null())
         .stderr(Stdio::piped())
         .spawn()
@@ -41,10 +57,4 @@ pub(crate) fn fault_in_child(test: &str, patience: Duration, body: impl FnOnce()
         }
         sleep(Duration::from_millis(2));
     }
-}
-
-/// As [`fault_in_child`]; nothing goes wrong.
-pub(crate) fn in_child(test: &str, body: impl FnOnce()) {
-    let fault = fault_in_child(test, super::PATIENCE, body);
-    assert!(fault.is_none(), "{}", fault.unwrap_or_default());
 }
