@@ -60,7 +60,8 @@ pub fn steps() -> Result<Vec<Step>, ConfigurationError> {
     let settled = Manner { waiting: Policy::Settle, submitter: SubmitterWaits::Wait, ..Manner::FAITHFUL };
     let filling = |manner| Manner { dispatch: WantedDispatch::FillFirst, ..manner };
     let between = Driven::between().into_iter();
-    let between = between.map(|driven| (driven.design, "the step before, and: its name", driven, Manner::FAITHFUL));
+    let between =
+        between.map(|driven| (driven.design, "the step before, and what its name says", driven, Manner::FAITHFUL));
     let all = [("v2", "one pair of bitmaps for all workers, nothing aligned", v2, Manner::FAITHFUL)].into_iter();
     let all = all.chain(between).chain([
         ("v3", "one word per worker, plain flips", v3, Manner::FAITHFUL),
@@ -138,6 +139,8 @@ pub struct Row {
     pub seconds: Option<f64>,
     /// Requests per second.
     pub requests_per_second: Option<f64>,
+    /// Requests per second of processor time: hardly moves when others use the machine too.
+    pub requests_per_processor_second: Option<f64>,
     /// Sleeping workers that were woken.
     pub worker_wakes: Option<u64>,
     /// Sleeping submitters that were woken.
@@ -162,13 +165,12 @@ impl Plan {
         (self.steps.len() * self.threads.len() * self.work.len() * self.rounds) as u64
     }
 
-    /// Measures: for each kind of work and number of threads, rounds of one run of each step.
+    /// Measures: in each round one run of each step, with each kind of work and number of threads.
     pub fn measure(&self, watch: &mut Watch<'_>) -> Measured {
         let mut measured = Measured::default();
-        for (&work, &threads) in
-            self.work.iter().flat_map(|work| self.threads.iter().map(move |threads| (work, threads)))
-        {
-            for round in 0..self.rounds {
+        for round in 0..self.rounds {
+            let columns = self.work.iter().flat_map(|&work| self.threads.iter().map(move |&threads| (work, threads)));
+            for (work, threads) in columns {
                 for step in &self.steps {
                     let row = |status: String, run| self.row(step, work, threads, round, status, run);
                     if let Some(refusal) = step.configuration.refusal(threads, self.requests) {
@@ -221,17 +223,29 @@ impl Plan {
             failed_attempts: run.map(|run| run.failed_attempts),
             seconds: run.map(|run| run.time.as_secs_f64()),
             requests_per_second: run.map(Run::requests_per_second),
+            requests_per_processor_second: run
+                .and_then(|run| Some(run.requests as f64 / run.processor_time?.as_secs_f64().max(1e-9))),
             worker_wakes: run.map(|run| run.wakes.0),
             submitter_wakes: run.map(|run| run.wakes.1),
         }
     }
 }
 
-/// The median of one cell, in requests per second.
-#[must_use]
-pub fn cell(rows: &[Row], step: &str, work: Work, threads: usize) -> Option<f64> {
+/// The median of a figure in one cell.
+fn cell(rows: &[Row], step: &str, work: Work, threads: usize, figure: fn(&Row) -> Option<f64>) -> Option<f64> {
     let own = rows.iter().filter(|row| row.step == step && row.work == work && row.threads == threads);
-    median(own.filter_map(|row| row.requests_per_second))
+    median(own.filter_map(figure))
+}
+
+/// How many times step v3 a step is, in the same round: median over the rounds.
+fn times_v3(plan: &Plan, rows: &[Row], step: &str, work: Work, threads: usize) -> Option<f64> {
+    median((0..plan.rounds).filter_map(|round| {
+        let figure = |step: &str| {
+            let own = |row: &&Row| (row.step, row.work, row.threads, row.round) == (step, work, threads, round);
+            rows.iter().find(own)?.requests_per_second
+        };
+        Some(figure(step)? / figure("v3")?)
+    }))
 }
 
 /// A table per kind of work: a step a row, a number of threads a column.
@@ -239,41 +253,41 @@ pub fn cell(rows: &[Row], step: &str, work: Work, threads: usize) -> Option<f64>
 pub fn ladder_tables(plan: &Plan, rows: &[Row]) -> String {
     let mut text = String::new();
     for &work in &plan.work {
-        let (unit, scale) = match work {
-            Work::Empty => ("million requests per second", 1e6),
-            Work::Page => ("GB/s (10⁹ bytes)", 1e9 / PAGE as f64),
+        let (name, unit, scale) = match work {
+            Work::Empty => ("Empty", "million requests per second", 1e6),
+            Work::Page => ("Page", "GB/s (10⁹ bytes)", 1e9 / PAGE as f64),
         };
+        let most = plan.threads.iter().copied().max().unwrap_or(1);
         let mut header = vec!["step".to_string(), "design".into(), "waiting".into(), "dispatch".into()];
         header.extend(plan.threads.iter().map(|threads| format!("{threads} thr")));
-        header.extend(["× v3 at most".to_string(), "what changes".into()]);
+        header.extend(["× v3".to_string(), "per processor s".into(), "what changes".into()]);
         let header: Vec<&str> = header.iter().map(String::as_str).collect();
-        let mut ladder = table(&header, 4..5 + plan.threads.len());
-        let most = plan.threads.iter().copied().max().unwrap_or(1);
-        let v3 = cell(rows, "v3", work, most);
+        let mut ladder = table(&header, 4..6 + plan.threads.len());
         for step in &plan.steps {
             let configuration = &step.configuration;
+            let shown =
+                |value: Option<f64>, digits: usize| value.map_or("–".into(), |value| format!("{value:.digits$}"));
+            let figure =
+                |threads, figure| cell(rows, configuration.name, work, threads, figure).map(|value: f64| value / scale);
             let mut line = vec![
                 configuration.name.to_string(),
                 configuration.driven.design.to_string(),
                 configuration.waiting.to_string(),
                 dispatch_name(configuration.dispatch).to_string(),
             ];
-            let figure = |threads: usize| cell(rows, configuration.name, work, threads);
-            line.extend(
-                plan.threads
-                    .iter()
-                    .map(|&threads| figure(threads).map_or("–".into(), |v| format!("{:.3}", v / scale))),
-            );
-            let times = figure(most).zip(v3).map(|(own, v3)| own / v3);
-            line.extend([times.map_or("–".into(), |times| format!("{times:.1}")), step.change.to_string()]);
+            line.extend(plan.threads.iter().map(|&threads| shown(figure(threads, |row| row.requests_per_second), 3)));
+            line.extend([
+                shown(times_v3(plan, rows, configuration.name, work, most), 1),
+                shown(figure(most, |row| row.requests_per_processor_second), 3),
+                step.change.to_string(),
+            ]);
             ladder.add_row(line);
         }
         text.push_str(&format!(
-            "{} handler, one submitter, {} requests per worker: {unit}, median of {} runs\n{ladder}\n\
-             × v3 at most: multiple of step v3 at {most} threads\n\n",
-            if work == Work::Empty { "Empty" } else { "Page" },
-            plan.requests,
-            plan.rounds,
+            "{name} handler, one submitter, {} requests per worker: {unit}, median of {} runs\n{ladder}\n\
+             × v3: multiple of step v3 at {most} threads in the same round; per processor s: at {most} threads, per second \
+             of processor time\n\n",
+            plan.requests, plan.rounds,
         ));
     }
     text

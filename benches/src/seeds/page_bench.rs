@@ -67,6 +67,8 @@ pub struct Row {
     pub worker_wakes: Option<u64>,
     /// Processor time per second of the run, in cores.
     pub cores_used: Option<f64>,
+    /// 10⁹ bytes of pages per second of processor time: hardly moves when others use the machine too.
+    pub gb_per_processor_second: Option<f64>,
 }
 
 /// What was measured.
@@ -93,38 +95,37 @@ impl Plan {
         (runs.sum::<usize>() * self.rounds) as u64 * self.job.pages() as u64
     }
 
-    /// Measures: for each number of threads, rounds of one run of each configuration. A
-    /// configuration that fails is not run again with that number of threads.
+    /// Measures: in each round one run of each configuration with each number of threads, so that what the
+    /// machine does meanwhile meets all of them. What fails is not run again.
     pub fn measure(&self, watch: &mut Watch<'_>, told: &mut dyn FnMut(&Row)) -> Measured {
         let mut measured = Measured::default();
-        for &threads in &self.threads {
-            let mut out = vec![false; self.configurations.len()];
-            for round in 0..self.rounds {
-                for (configuration, out) in self.configurations.iter().zip(&mut out) {
-                    if *out {
-                        continue;
+        let mut out = vec![false; self.threads.len() * self.configurations.len()];
+        for round in 0..self.rounds {
+            let cells = self
+                .threads
+                .iter()
+                .flat_map(|&threads| self.configurations.iter().map(move |configuration| (threads, configuration)));
+            for ((threads, configuration), out) in cells.zip(&mut out).filter(|(_, out)| !**out) {
+                let row = |status: String, run| self.row(configuration, threads, round, status, run);
+                if let Some(refusal) = configuration.refusal(threads, self.requests) {
+                    *out = true;
+                    measured.rows.push(row(format!("n/a ({refusal})"), None));
+                    continue;
+                }
+                match self.run(configuration, threads, watch) {
+                    Ok(Some(run)) => {
+                        let row = row("measured".into(), Some(&run));
+                        told(&row);
+                        measured.rows.push(row);
                     }
-                    let row = |status: String, run| self.row(configuration, threads, round, status, run);
-                    if let Some(refusal) = configuration.refusal(threads, self.requests) {
+                    Ok(None) => {
+                        measured.interrupted = true;
+                        return measured;
+                    }
+                    Err(error) => {
                         *out = true;
-                        measured.rows.push(row(format!("n/a ({refusal})"), None));
-                        continue;
-                    }
-                    match self.run(configuration, threads, watch) {
-                        Ok(Some(run)) => {
-                            let row = row("measured".into(), Some(&run));
-                            told(&row);
-                            measured.rows.push(row);
-                        }
-                        Ok(None) => {
-                            measured.interrupted = true;
-                            return measured;
-                        }
-                        Err(error) => {
-                            *out = true;
-                            measured.failures.push(format!("{} at {threads} threads: {error}", configuration.name));
-                            measured.rows.push(row(format!("failed ({error})"), None));
-                        }
+                        measured.failures.push(format!("{} at {threads} threads: {error}", configuration.name));
+                        measured.rows.push(row(format!("failed ({error})"), None));
                     }
                 }
             }
@@ -169,6 +170,8 @@ impl Plan {
             compression_rate: run.map(|run| run.bytes as f64 / bytes(run)),
             worker_wakes: run.map(|run| run.wakes.0),
             cores_used: run.and_then(|run| Some(run.processor_time?.as_secs_f64() / run.time.as_secs_f64().max(1e-9))),
+            gb_per_processor_second: run
+                .and_then(|run| Some(bytes(run) / run.processor_time?.as_secs_f64().max(1e-9) / 1e9)),
         }
     }
 }
@@ -194,35 +197,33 @@ fn of<'a>(rows: &'a [Row], configuration: &'a str, threads: usize) -> impl Itera
     rows.iter().filter(move |row| row.configuration == configuration && row.threads == threads)
 }
 
-/// The average over the runs of one configuration and number of threads; none without a run.
-#[must_use]
-pub fn average(rows: &[Row], configuration: &str, threads: usize) -> Option<f64> {
-    let figures: Vec<f64> = of(rows, configuration, threads).filter_map(|row| row.gb_per_second).collect();
+/// The average of a figure over the runs of one configuration and number of threads; none without a run.
+fn average(rows: &[Row], configuration: &str, threads: usize, figure: fn(&Row) -> Option<f64>) -> Option<f64> {
+    let figures: Vec<f64> = of(rows, configuration, threads).filter_map(figure).collect();
     (!figures.is_empty()).then(|| figures.iter().sum::<f64>() / figures.len() as f64)
 }
 
 /// The averages of a run without a sweep.
 #[must_use]
 pub fn average_table(plan: &Plan, rows: &[Row]) -> String {
-    let mut averages = table(
-        &[
-            "configuration",
-            "waiting",
-            "dispatch",
-            "submitter",
-            "threads",
-            "GB/s",
-            "median",
-            "rate",
-            "cores used",
-            "wakes/page",
-        ],
-        4..10,
-    );
+    let header = [
+        "configuration",
+        "waiting",
+        "dispatch",
+        "submitter",
+        "threads",
+        "GB/s",
+        "median",
+        "rate",
+        "cores used",
+        "GB/processor s",
+        "wakes/page",
+    ];
+    let mut averages = table(&header, 4..header.len());
     for configuration in &plan.configurations {
         for &threads in &plan.threads {
-            let own: Vec<&Row> = of(rows, configuration.name, threads).collect();
-            let middle = |figure: fn(&Row) -> Option<f64>| median(own.iter().filter_map(|row| figure(row)));
+            let middle =
+                |figure: fn(&Row) -> Option<f64>| median(of(rows, configuration.name, threads).filter_map(figure));
             let shown =
                 |value: Option<f64>, digits: usize| value.map_or("–".into(), |value| format!("{value:.digits$}"));
             averages.add_row(vec![
@@ -231,10 +232,11 @@ pub fn average_table(plan: &Plan, rows: &[Row]) -> String {
                 dispatch_name(configuration.dispatch).to_string(),
                 configuration.submitter.to_string(),
                 threads.to_string(),
-                shown(average(rows, configuration.name, threads), 6),
+                shown(average(rows, configuration.name, threads, |row| row.gb_per_second), 6),
                 shown(middle(|row| row.gb_per_second), 6),
                 shown(middle(|row| row.compression_rate), 4),
                 shown(middle(|row| row.cores_used), 2),
+                shown(middle(|row| row.gb_per_processor_second), 3),
                 shown(middle(|row| Some(row.worker_wakes? as f64 / row.pages? as f64)), 3),
             ]);
         }
@@ -242,43 +244,61 @@ pub fn average_table(plan: &Plan, rows: &[Row]) -> String {
     format!("Average over the runs\n{averages}\n")
 }
 
-/// The table of the sweep: threads down, configurations across, the published columns first.
+/// The table of the sweep, the published columns first; and the same per second of processor time.
 #[must_use]
 pub fn sweep_table(plan: &Plan, rows: &[Row]) -> String {
-    let mut header = vec!["threads".to_string(), "v2\n2018".into(), "v3\n2018".into()];
-    // A name is broken at its hyphens, so that ten columns fit beside each other.
-    header.extend(plan.configurations.iter().map(|configuration| configuration.name.replace('-', "-\n")));
-    let header: Vec<&str> = header.iter().map(String::as_str).collect();
-    let mut sweep = table(&header, 0..header.len());
-    for &threads in &plan.threads {
-        let published = published::workqueue(threads);
-        let shown = |value: Option<f64>| value.map_or("–".into(), |value| format!("{value:.3}"));
-        let mut line =
-            vec![threads.to_string(), shown(published.map(|row| row.v2)), shown(published.map(|row| row.v3))];
-        line.extend(plan.configurations.iter().map(|configuration| {
-            let refused = of(rows, configuration.name, threads).any(|row| row.status.starts_with("n/a"));
-            if refused { "n/a".into() } else { shown(average(rows, configuration.name, threads)) }
-        }));
-        sweep.add_row(line);
-    }
-    let mut text = format!("Page compression, GB/s (10⁹ bytes), average over the runs\n{sweep}\n");
+    let mut text = String::from("Page compression, GB/s (10⁹ bytes), average over the runs\n");
+    let _ = writeln!(text, "{}", by_threads(plan, rows, true, |row| row.gb_per_second));
     let _ = writeln!(text, "v2, v3 2018: as published, on another machine: {}", published::WORKQUEUE_SOURCE);
     text.push_str(&kept_line(plan, rows));
+    text.push_str("\nGB per second of processor time: what the pages cost, hardly moved by others on the machine\n");
+    let _ = writeln!(text, "{}", by_threads(plan, rows, false, |row| row.gb_per_processor_second));
     text
 }
 
-/// How much of its own figure at the fewest threads that are at least two each configuration keeps at the most threads.
+/// Threads down, configurations across.
+fn by_threads(plan: &Plan, rows: &[Row], published: bool, figure: fn(&Row) -> Option<f64>) -> comfy_table::Table {
+    let mut header = vec!["threads".to_string()];
+    if published {
+        header.extend(["v2\n2018".into(), "v3\n2018".into()]);
+    }
+    // A name is broken at its hyphens, so that many columns fit beside each other.
+    header.extend(plan.configurations.iter().map(|configuration| configuration.name.replace('-', "-\n")));
+    let header: Vec<&str> = header.iter().map(String::as_str).collect();
+    let mut sweep = table(&header, 0..header.len());
+    let shown = |value: Option<f64>| value.map_or("–".into(), |value| format!("{value:.3}"));
+    for &threads in &plan.threads {
+        let mut line = vec![threads.to_string()];
+        if published {
+            let row = published::workqueue(threads);
+            line.extend([shown(row.map(|row| row.v2)), shown(row.map(|row| row.v3))]);
+        }
+        line.extend(plan.configurations.iter().map(|configuration| {
+            let refused = of(rows, configuration.name, threads).any(|row| row.status.starts_with("n/a"));
+            if refused { "n/a".into() } else { shown(average(rows, configuration.name, threads, figure)) }
+        }));
+        sweep.add_row(line);
+    }
+    sweep
+}
+
+/// How much of its own figure at the fewest threads that are at least two each configuration keeps at the
+/// most: median over the rounds of the ratio within a round.
 fn kept_line(plan: &Plan, rows: &[Row]) -> String {
     let few = plan.threads.iter().copied().filter(|&threads| threads >= 2).min();
     let Some((few, many)) = few.zip(plan.threads.iter().copied().max()).filter(|(few, many)| few < many) else {
         return String::new();
     };
-    let kept = plan.configurations.iter().filter_map(|configuration| {
-        let ratio = average(rows, configuration.name, many)? / average(rows, configuration.name, few)?;
-        Some((configuration.name, ratio))
-    });
-    let mut kept: Vec<(&str, f64)> = kept.collect();
+    let kept = |name| {
+        let ratios = (0..plan.rounds).filter_map(|round| {
+            let figure = |threads| of(rows, name, threads).find(|row| row.round == round)?.gb_per_second;
+            Some(figure(many)? / figure(few)?)
+        });
+        Some((name, median(ratios)?))
+    };
+    let mut kept: Vec<(&str, f64)> =
+        plan.configurations.iter().filter_map(|configuration| kept(configuration.name)).collect();
     kept.sort_by(|a, b| b.1.total_cmp(&a.1));
     let words: Vec<String> = kept.iter().map(|(name, ratio)| format!("{name} {ratio:.2}")).collect();
-    format!("kept at {many} threads of the own GB/s at {few}: {}\n", words.join(", "))
+    format!("kept at {many} threads of the own GB/s at {few}, in the same round: {}\n", words.join(", "))
 }

@@ -3,6 +3,7 @@
 use super::device::{Access, Device};
 use super::{Machine, Scene, Watch, Window};
 use crate::gate::Gate;
+use crate::processor_time;
 use crate::seeds::count::{Count, CountMismatch};
 use slotwork::{Client, ClientError, Design, Native, Pool, PoolError, Shape, ShapeError, Submitters, Worker};
 use slotwork_catalog::{UnknownDesign, Visitor, visit_all, visit_named};
@@ -317,6 +318,7 @@ fn run<B: Bus>(
     let clients = scene.processors + 1;
     let (bus, ports, servers) = wire(machine, clients)?;
     let (gate, stop) = (Gate::default(), AtomicBool::new(false));
+    let processor_before = processor_time::of_this_process();
     let (start, asked, mut served) = std::thread::scope(|scope| {
         let mut devices = Vec::new();
         let mut threads = Vec::new();
@@ -355,6 +357,7 @@ fn run<B: Bus>(
         let threads_lost = asked.len() != clients || (!served.is_empty() && served.len() != machine.devices);
         if threads_lost { Err(CarrierError::Panicked) } else { Ok((start, asked, served)) }
     })?;
+    let processor_after = processor_time::of_this_process();
     served.sort_by_key(|(number, _)| *number);
     let mut devices: Vec<Device> = served.into_iter().map(|(_, device)| device).collect();
     devices.extend(bus.devices());
@@ -369,6 +372,7 @@ fn run<B: Bus>(
         accesses: processors.iter().map(made).sum(),
         passes: io.per_device[0].requests,
         time: last.saturating_duration_since(start),
+        processor_time: processor_before.zip(processor_after).map(|(before, after)| after.saturating_sub(before)),
     }))
 }
 

@@ -60,6 +60,8 @@ pub struct Window {
     pub passes: u64,
     /// From the start to the last access.
     pub time: Duration,
+    /// Processor time of the whole process; none where unknown.
+    pub processor_time: Option<Duration>,
 }
 
 /// What is to be measured.
@@ -98,6 +100,8 @@ pub struct Row {
     pub seconds: Option<f64>,
     /// Accesses per second.
     pub accesses_per_second: Option<f64>,
+    /// Accesses per second of processor time: hardly moves when others use the machine too.
+    pub accesses_per_processor_second: Option<f64>,
 }
 
 /// What was measured.
@@ -135,6 +139,9 @@ impl Plan {
                         seconds: window.map(|window| window.time.as_secs_f64()),
                         accesses_per_second: window
                             .map(|window| window.accesses as f64 / window.time.as_secs_f64().max(1e-9)),
+                        accesses_per_processor_second: window.and_then(|window| {
+                            Some(window.accesses as f64 / window.processor_time?.as_secs_f64().max(1e-9))
+                        }),
                     };
                     match carrier.run(self.machine, scene, self.window, watch) {
                         Ok(Some(window)) => measured.rows.push(row("measured".into(), Some(&window))),

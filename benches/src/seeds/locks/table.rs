@@ -5,41 +5,47 @@ use crate::report::table;
 use crate::seeds::published;
 use crate::seeds::results::median;
 
-fn cell(rows: &[Row], carrier: &str, scene: Scene) -> Option<f64> {
-    let own = rows
-        .iter()
-        .filter(|row| row.carrier == carrier && row.processors == scene.processors && row.busy_devices == scene.busy);
-    median(own.filter_map(|row| row.accesses_per_second))
+fn cell(rows: &[Row], carrier: &str, scene: Scene, figure: fn(&Row) -> Option<f64>) -> Option<f64> {
+    let here = |row: &&Row| (row.processors, row.busy_devices) == (scene.processors, scene.busy);
+    median(rows.iter().filter(|row| row.carrier == carrier).filter(here).filter_map(figure))
 }
 
-fn passes(rows: &[Row], carrier: &str, scene: Scene) -> Option<f64> {
-    let own = rows
-        .iter()
-        .filter(|row| row.carrier == carrier && row.processors == scene.processors && row.busy_devices == scene.busy);
-    median(own.filter_map(|row| Some(row.passes? as f64 / row.seconds?)))
+/// The gain over `base` in the same round: median over the rounds.
+fn gain(plan: &Plan, rows: &[Row], carrier: &str, base: &str, scene: Scene) -> Option<f64> {
+    median((0..plan.rounds).filter_map(|round| {
+        let figure = |carrier: &str| {
+            let own = |row: &&Row| {
+                (row.carrier, row.round) == (carrier, round)
+                    && (row.processors, row.busy_devices) == (scene.processors, scene.busy)
+            };
+            rows.iter().find(own)?.accesses_per_second
+        };
+        Some(figure(carrier)? / figure(base)?)
+    }))
 }
 
 /// Accesses per second, and the gain over the global lock; then the published table.
 #[must_use]
 pub fn split_table(plan: &Plan, rows: &[Row]) -> String {
-    let mut measured =
-        table(&["busy devices", "CPUs", "carrier", "accesses/ms", "× global lock", "I/O passes/s"], 0..6);
+    let header =
+        ["busy devices", "CPUs", "carrier", "accesses/ms", "× global lock", "accesses/processor ms", "I/O passes/s"];
+    let mut measured = table(&header, 0..header.len());
     if let Some(column) = measured.column_mut(2) {
         column.set_cell_alignment(comfy_table::CellAlignment::Left);
     }
+    let shown = |value: Option<f64>, digits: usize| value.map_or("–".into(), |value| format!("{value:.digits$}"));
     for &scene in &plan.scenes {
-        let global = plan.carriers.first().and_then(|carrier| cell(rows, carrier.name, scene));
         for carrier in &plan.carriers {
-            let own = cell(rows, carrier.name, scene);
-            let shown =
-                |value: Option<f64>, digits: usize| value.map_or("–".into(), |value| format!("{value:.digits$}"));
+            let own = |figure| cell(rows, carrier.name, scene, figure);
+            let base = plan.carriers.first().and_then(|base| gain(plan, rows, carrier.name, base.name, scene));
             measured.add_row(vec![
                 format!("{} of {}", scene.busy, plan.machine.devices),
                 scene.processors.to_string(),
                 carrier.name.to_string(),
-                shown(own.map(|own| own / 1000.0), 1),
-                shown(own.zip(global).map(|(own, global)| own / global), 3),
-                shown(passes(rows, carrier.name, scene), 0),
+                shown(own(|row| Some(row.accesses_per_second? / 1000.0)), 1),
+                shown(base, 3),
+                shown(own(|row| Some(row.accesses_per_processor_second? / 1000.0)), 1),
+                shown(own(|row| Some(row.passes? as f64 / row.seconds?)), 0),
             ]);
         }
     }
