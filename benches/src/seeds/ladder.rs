@@ -48,6 +48,9 @@ pub struct Step {
     pub configuration: Configuration,
 }
 
+/// What changes in each of [`Driven::between`].
+const BETWEEN: [&str; 3] = ["bitmaps and cursor begin a line each", "so does each request", "so do each worker's bits"];
+
 /// The steps there are, in order; a step whose design cannot do what it asks for is left out.
 ///
 /// The event per worker, which was a step of its own in 2018, is in all of them: the workqueue has no other.
@@ -59,9 +62,8 @@ pub fn steps() -> Result<Vec<Step>, ConfigurationError> {
     let (v2, v3) = (design("shared-bitmap")?, design("bitmap")?);
     let settled = Manner { waiting: Policy::Settle, submitter: SubmitterWaits::Wait, ..Manner::FAITHFUL };
     let filling = |manner| Manner { dispatch: WantedDispatch::FillFirst, ..manner };
-    let between = Driven::between().into_iter();
-    let between =
-        between.map(|driven| (driven.design, "the step before, and what its name says", driven, Manner::FAITHFUL));
+    let between = Driven::between().into_iter().zip(BETWEEN.into_iter().chain(std::iter::repeat("a further step")));
+    let between = between.map(|(driven, change)| (driven.design, change, driven, Manner::FAITHFUL));
     let all = [("v2", "one pair of bitmaps for all workers, nothing aligned", v2, Manner::FAITHFUL)].into_iter();
     let all = all.chain(between).chain([
         ("v3", "one word per worker, plain flips", v3, Manner::FAITHFUL),
@@ -300,7 +302,10 @@ mod tests {
     #[test]
     fn the_ladder_begins_with_v2_and_v3_and_every_design_is_somewhere() {
         let steps = steps().unwrap();
-        assert_eq!((steps[0].configuration.name, steps[1].configuration.name), ("v2", "v3"));
+        let names: Vec<&str> = steps.iter().map(|step| step.configuration.name).collect();
+        assert_eq!(names[0], "v2");
+        assert_eq!(names[1 + BETWEEN.len()], "v3", "the steps between are as many as there are words for");
+        assert!(steps[..2 + BETWEEN.len()].iter().all(|step| step.configuration.waiting == Policy::Busy1000));
         let beyond = beyond(&steps);
         for entry in slotwork_catalog::ENTRIES {
             let design = |step: &&Step| step.configuration.driven.design == entry.name;

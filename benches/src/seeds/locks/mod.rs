@@ -12,8 +12,11 @@
 //! Over a design, an access is posted: a virtual CPU waits only when no slot of that device is free. A design for one
 //! submitter has a lane per virtual CPU and device, and the device's thread looks through its lanes.
 
+mod bus;
 mod carriers;
 mod device;
+mod lock;
+mod queues;
 mod table;
 
 pub use carriers::{Carrier, CarrierError};

@@ -1,0 +1,114 @@
+//! A queue to each device, whose own thread carries the accesses out.
+
+use super::Machine;
+use super::bus::{Bus, Wired};
+use super::carriers::CarrierError;
+use super::device::{Access, Device};
+use slotwork::{Client, ClientError, Design, Native, Pool, Shape, Submitters, Worker};
+use slotwork_workqueue::{Event, Waiting};
+use std::sync::atomic::{AtomicBool, Ordering};
+
+type ClientOf<D> = Client<Access, <D as Design>::Queue<Native>>;
+type WorkerOf<D> = Worker<Access, <D as Design>::Queue<Native>>;
+
+/// A queue to each device, or one per client and device where the design takes one submitter.
+pub(super) struct Queues<D: Design> {
+    /// Where each device's thread sleeps.
+    bells: Vec<Event<Native>>,
+    stopping: AtomicBool,
+    design: std::marker::PhantomData<fn() -> D>,
+}
+
+/// What a device's thread has: its number, itself, and the lanes that lead to it.
+pub(super) struct Lanes<D: Design> {
+    number: usize,
+    device: Device,
+    workers: Vec<WorkerOf<D>>,
+}
+
+impl<D: Design> Queues<D> {
+    pub(super) fn new(machine: Machine, clients: usize) -> Result<Wired<Self>, CarrierError> {
+        let shape = Shape::new(1, machine.slots)?;
+        if let Err(refusal) = D::CLAIMS.admit(shape) {
+            return Err(CarrierError::NotApplicable(refusal.to_string()));
+        }
+        let mut ports: Vec<Vec<ClientOf<D>>> = (0..clients).map(|_| Vec::new()).collect();
+        let mut servers = Vec::new();
+        for number in 0..machine.devices {
+            let mut workers = Vec::new();
+            let mut queue = || -> Result<ClientOf<D>, CarrierError> {
+                let (client, lanes) = Pool::new(D::build::<Native>(shape)?, |_slot| Access::default())?.split();
+                workers.extend(lanes);
+                Ok(client)
+            };
+            if D::CLAIMS.submitters == Submitters::Many {
+                let first = queue()?;
+                let refuse = |error: ClientError| CarrierError::NotApplicable(error.to_string());
+                for port in &mut ports[1..] {
+                    port.push(first.try_clone().map_err(refuse)?);
+                }
+                ports[0].push(first);
+            } else {
+                for port in &mut ports {
+                    port.push(queue()?);
+                }
+            }
+            servers.push(Lanes { number, device: Device::new(clients), workers });
+        }
+        let bells = (0..machine.devices).map(|_| Event::new()).collect();
+        Ok((Self { bells, stopping: AtomicBool::new(false), design: std::marker::PhantomData }, ports, servers))
+    }
+}
+
+impl<D: Design> Bus for Queues<D>
+where
+    ClientOf<D>: Send,
+    WorkerOf<D>: Send,
+{
+    type Port = Vec<ClientOf<D>>;
+    type Server = Lanes<D>;
+
+    fn access(&self, port: &mut Self::Port, device: usize, access: Access) {
+        let mut vacant = Waiting::YIELD.until(&self.bells[device], || port[device].acquire());
+        *vacant = access;
+        vacant.submit();
+        self.bells[device].notify_one();
+    }
+
+    fn serve(&self, server: Lanes<D>) -> (usize, Device) {
+        let Lanes { number, mut device, workers } = server;
+        let mut next = 0;
+        loop {
+            let taken = Waiting::SETTLE.until(&self.bells[number], || {
+                // The flag comes first: whatever was submitted before it is still found after it.
+                let stopping = self.stopping.load(Ordering::Acquire);
+                for _ in 0..workers.len() {
+                    let worker = &workers[next];
+                    next = if next + 1 < workers.len() { next + 1 } else { 0 };
+                    if let Some(claimed) = worker.take() {
+                        return Some(Some(claimed));
+                    }
+                }
+                stopping.then_some(None)
+            });
+            match taken {
+                Some(claimed) => {
+                    device.access(*claimed);
+                    claimed.complete();
+                }
+                None => return (number, device),
+            }
+        }
+    }
+
+    fn stop(&self) {
+        self.stopping.store(true, Ordering::Release);
+        for bell in &self.bells {
+            bell.notify_all();
+        }
+    }
+
+    fn devices(self) -> Vec<Device> {
+        Vec::new()
+    }
+}
