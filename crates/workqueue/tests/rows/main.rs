@@ -8,6 +8,7 @@ mod drain;
 mod panics;
 #[cfg(unix)]
 mod process;
+mod raced;
 mod shutdown;
 mod threads;
 mod waits;

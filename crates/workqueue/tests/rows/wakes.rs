@@ -6,6 +6,7 @@ use crate::support::{Gate, assert_rejects, for_every_design, let_others_sleep, u
 use crate::waits::{ASLEEP, crowd, submitters};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::thread::scope;
 use std::time::Duration;
 
 /// Three workers and one request at a time: a wake for the worker, one for the drain, and no
@@ -37,12 +38,25 @@ fn ping_pong_notify_and_needless_reschedule_wake_once_per_event() {
 /// times, and no time more than the last: nothing drifts.
 pub(crate) fn herd(subject: &'static dyn Subject) {
     const CLIENTS: usize = 64;
-    let (queue, first) = subject.start(Plan { waiting: ASLEEP, ..Plan::new(2, 4) }, handle, ignore);
+    let run = Arc::new(AtomicUsize::new(0));
+    let gates: Vec<_> = (0..10).map(|_| Gate::default()).collect();
+    let (queue, first) = {
+        let (run, gates) = (Arc::clone(&run), gates.clone());
+        let handler = move |_: &mut Parcel| gates[run.load(Ordering::Acquire)].pass();
+        subject.start(Plan { waiting: ASLEEP, ..Plan::new(2, 4) }, handler, ignore)
+    };
     let mut all = submitters(subject, first, CLIENTS);
     let (mut before, mut handled) = ((0, 0), 0);
-    for _ in 0..10 {
+    for (number, gate) in gates.iter().enumerate() {
+        run.store(number, Ordering::Release);
         let sent;
-        (all, sent) = crowd(all, 8);
+        (all, sent) = scope(|scope| {
+            let crowd = scope.spawn(move || crowd(all, 2));
+            // The eight slots are in use, and everybody waits.
+            let_others_sleep();
+            gate.open();
+            crowd.join().expect("the crowd")
+        });
         all[0].drain().expect("outside of handlers");
         handled += sent;
         assert_eq!(queue.report().handled, handled);

@@ -27,7 +27,7 @@ pub(crate) enum Fault {
     SleepsUnseen,
     /// Wakes everybody for each slot.
     Herd,
-    /// A worker that was woken and finds nothing wakes another.
+    /// A worker that finds nothing wakes another.
     PingPong,
     /// Wakes nobody when all that wait have a timeout.
     TimedUnseen,

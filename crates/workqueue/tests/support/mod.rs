@@ -3,6 +3,7 @@
 pub(crate) mod bells;
 pub(crate) mod child;
 pub(crate) mod fault;
+pub(crate) mod stepped;
 pub(crate) mod subject;
 pub(crate) mod toy;
 

@@ -145,13 +145,13 @@ impl Shared {
             } else if state.stops {
                 break;
             } else {
-                state.idle_workers += 1;
-                state = self.work.wait(state).unwrap();
-                state.idle_workers -= 1;
-                if self.fault == Fault::PingPong && state.todo.is_empty() && !state.stops && state.idle_workers > 0 {
+                if self.fault == Fault::PingPong && state.idle_workers > 0 {
                     state.wakes.0 += 1;
                     self.work.notify_one();
                 }
+                state.idle_workers += 1;
+                state = self.work.wait(state).unwrap();
+                state.idle_workers -= 1;
             }
         }
         state.live_workers -= 1;
@@ -254,7 +254,9 @@ impl Drop for ToyQueue {
 
 impl Drop for ToySubmitter {
     fn drop(&mut self) {
-        self.0.collect_free(&mut self.0.state());
+        if self.0.fault != Fault::ForgetsLeftovers {
+            self.0.collect_free(&mut self.0.state());
+        }
     }
 }
 
