@@ -32,7 +32,8 @@ pub(crate) fn with_steps<R>(make: impl FnOnce() -> R) -> (Arc<Steps>, R) {
 /// The global lock, with gates.
 pub(crate) struct Stepped;
 
-impl Design for Stepped {
+// SAFETY: `construct` makes a new queue.
+unsafe impl Design for Stepped {
     const NAME: &'static str = "stepped";
     const CLAIMS: Claims = GlobalLock::CLAIMS;
     const SITES: &'static [&'static [Site]] = GlobalLock::SITES;
