@@ -10,7 +10,7 @@ use slotwork::Shape;
 use slotwork_bench::grid::MAX_THREADS;
 use slotwork_bench::seeds::Watch;
 use slotwork_bench::seeds::codec::Codec;
-use slotwork_bench::seeds::job::Job;
+use slotwork_bench::seeds::job::{Job, StateOf};
 use slotwork_bench::seeds::ladder::{Plan, Work, beyond, ladder_tables, steps};
 use slotwork_bench::seeds::memory::Memory;
 use std::path::PathBuf;
@@ -78,7 +78,7 @@ pub(crate) fn run(arguments: &LadderArguments) -> Result<u8> {
         rounds: arguments.rounds,
         window: arguments.seconds,
         work: unique(arguments.work.clone()),
-        compress: Arc::new(Job::Compress { memory, codec: Codec::Zlib }),
+        compress: Arc::new(Job::Compress { memory, codec: Codec::Zlib, state: StateOf::Request }),
         nothing: Arc::new(Job::Nothing),
     };
 

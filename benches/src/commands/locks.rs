@@ -33,7 +33,7 @@ pub(crate) struct LocksArguments {
     /// A design to measure beside the locks; may be repeated [default: all].
     #[arg(long = "design", value_name = "DESIGN", value_delimiter = ',')]
     designs: Vec<String>,
-    /// Slots of each lane.
+    /// Slots for each client at each device, where a design carries the accesses.
     #[arg(long, value_name = "N", default_value = "4", value_parser = count::<64>)]
     slots: usize,
     /// What a virtual CPU does between two accesses, in nanoseconds.
@@ -62,7 +62,7 @@ pub(crate) struct LocksArguments {
 #[derive(Serialize)]
 struct Settings {
     devices: usize,
-    slots_per_lane: usize,
+    slots_per_client: usize,
     guest_nanoseconds: u64,
     access_nanoseconds: u64,
     pass_nanoseconds: u64,
@@ -96,7 +96,7 @@ pub(crate) fn run(arguments: &LocksArguments) -> Result<u8> {
 
     let settings = Settings {
         devices: arguments.devices,
-        slots_per_lane: arguments.slots,
+        slots_per_client: arguments.slots,
         guest_nanoseconds: arguments.guest_ns,
         access_nanoseconds: arguments.access_ns,
         pass_nanoseconds: arguments.pass_ns,

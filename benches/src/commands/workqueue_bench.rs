@@ -11,7 +11,7 @@ use slotwork_bench::grid::MAX_THREADS;
 use slotwork_bench::seeds::Watch;
 use slotwork_bench::seeds::codec::Codec;
 use slotwork_bench::seeds::configuration::{Configuration, Manner, Policy, SubmitterWaits, WantedDispatch};
-use slotwork_bench::seeds::job::Job;
+use slotwork_bench::seeds::job::{Job, StateOf};
 use slotwork_bench::seeds::memory::Memory;
 use slotwork_bench::seeds::page_bench::{Plan, average_table, run_line, sweep_table};
 use std::path::PathBuf;
@@ -49,6 +49,9 @@ pub(crate) struct WorkqueueBenchArguments {
     /// How pages are compressed: zlib (level 1), lz4, zstd, or none, which copies them.
     #[arg(long, value_name = "CODEC", default_value = "zlib")]
     codec: Codec,
+    /// Whose the codec's state is: each request has one, as in the original, or each worker.
+    #[arg(long, value_name = "WHOSE", value_enum, default_value_t = StateOf::Request)]
+    state: StateOf,
     /// How workers wait.
     #[arg(long, value_name = "POLICY", value_enum, default_value_t = Policy::Settle)]
     waiting: Policy,
@@ -70,6 +73,7 @@ pub(crate) struct WorkqueueBenchArguments {
 #[derive(Serialize)]
 struct Settings {
     codec: Codec,
+    state_of: StateOf,
     pages: usize,
     input: Option<PathBuf>,
     rounds: usize,
@@ -95,7 +99,7 @@ pub(crate) fn run(arguments: &WorkqueueBenchArguments) -> Result<u8> {
         Some(path) => Memory::of_file(path).map_err(|error| refuse(format!("{:#}", anyhow::Error::from(error))))?,
         None => Memory::synthetic(arguments.memory).map_err(refuse)?,
     };
-    let job = Arc::new(Job::Compress { memory, codec: arguments.codec });
+    let job = Arc::new(Job::Compress { memory, codec: arguments.codec, state: arguments.state });
     let plan = Plan {
         configurations,
         threads,
@@ -103,6 +107,7 @@ pub(crate) fn run(arguments: &WorkqueueBenchArguments) -> Result<u8> {
         rounds: arguments.count,
         job,
         codec: arguments.codec,
+        state: arguments.state,
     };
 
     let bar = progress::count(Some(plan.pages()));
@@ -119,6 +124,7 @@ pub(crate) fn run(arguments: &WorkqueueBenchArguments) -> Result<u8> {
     let text = if sweeps { sweep_table(&plan, &measured.rows) } else { average_table(&plan, &measured.rows) };
     let settings = Settings {
         codec: arguments.codec,
+        state_of: arguments.state,
         pages: plan.job.pages(),
         input: arguments.input.clone(),
         rounds: plan.rounds,

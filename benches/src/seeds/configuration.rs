@@ -2,7 +2,7 @@
 
 use super::Watch;
 use super::drive::{DriveError, Run, Until, drive};
-use super::job::Job;
+use super::job::{Job, StateOf};
 use clap::ValueEnum;
 use serde::{Serialize, Serializer};
 use slotwork::{Claims, Design, Dispatch, Native, Pool, Shape};
@@ -256,7 +256,7 @@ macro_rules! shown_as_asked_for {
     };
 }
 
-shown_as_asked_for!(Policy, SubmitterWaits, WantedDispatch);
+shown_as_asked_for!(Policy, SubmitterWaits, WantedDispatch, StateOf);
 
 /// The name of a dispatch policy.
 #[must_use]

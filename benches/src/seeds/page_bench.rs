@@ -4,7 +4,7 @@ use super::Watch;
 use super::codec::Codec;
 use super::configuration::{Configuration, dispatch_name};
 use super::drive::{DriveError, Run, Until};
-use super::job::Job;
+use super::job::{Job, StateOf};
 use super::memory::PAGE;
 use super::published;
 use super::results::median;
@@ -28,6 +28,8 @@ pub struct Plan {
     pub job: Arc<Job>,
     /// How they are compressed.
     pub codec: Codec,
+    /// Whose the codec's state is.
+    pub state: StateOf,
 }
 
 /// One run: a line of the CSV.
@@ -45,6 +47,8 @@ pub struct Row {
     pub submitter: String,
     /// How pages are compressed.
     pub codec: Codec,
+    /// Whose the codec's state is.
+    pub state_of: StateOf,
     /// Worker threads.
     pub threads: usize,
     /// Requests per worker.
@@ -159,6 +163,7 @@ impl Plan {
             dispatch: dispatch_name(configuration.dispatch),
             submitter: configuration.submitter.to_string(),
             codec: self.codec,
+            state_of: self.state,
             threads,
             requests_per_thread: self.requests,
             round,

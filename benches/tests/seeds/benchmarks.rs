@@ -28,7 +28,19 @@ fn workqueue_bench_prints_each_run_and_the_average() {
 #[test]
 fn workqueue_bench_sweep_shows_every_design_beside_the_published_figures() {
     let place = Place::new();
-    let shown = place.good(&["workqueue-bench", "--threads-sweep", "1,4", "-m", SMALL, "-c", "1", "--codec", "lz4"]);
+    let shown = place.good(&[
+        "workqueue-bench",
+        "--threads-sweep",
+        "1,4",
+        "-m",
+        SMALL,
+        "-c",
+        "1",
+        "--codec",
+        "lz4",
+        "--state",
+        "worker",
+    ]);
     assert!(shown.contains("0.428") && shown.contains("1.849"), "the published columns: {shown}");
     let record = place.record();
     let rows = record["rows"].as_array().unwrap();

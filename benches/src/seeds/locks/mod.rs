@@ -33,7 +33,7 @@ use std::time::Duration;
 pub struct Machine {
     /// Devices.
     pub devices: usize,
-    /// Requests per lane, where a design carries them.
+    /// Slots for each client at each device, where a design carries the accesses.
     pub slots: usize,
     /// What a virtual CPU does between two accesses.
     pub guest: Handler,

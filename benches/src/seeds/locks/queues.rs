@@ -28,7 +28,10 @@ pub(super) struct Lanes<D: Design> {
 
 impl<D: Design> Queues<D> {
     pub(super) fn new(machine: Machine, clients: usize) -> Result<Wired<Self>, CarrierError> {
-        let shape = Shape::new(1, machine.slots)?;
+        // As many slots in all, whether clients share a lane or have one each.
+        let many = D::CLAIMS.submitters == Submitters::Many;
+        let most = D::CLAIMS.max_slots_per_lane.unwrap_or(Shape::MAX_SLOTS);
+        let shape = Shape::new(1, if many { machine.slots * clients } else { machine.slots }.min(most))?;
         if let Err(refusal) = D::CLAIMS.admit(shape) {
             return Err(CarrierError::NotApplicable(refusal.to_string()));
         }
@@ -41,7 +44,7 @@ impl<D: Design> Queues<D> {
                 workers.extend(lanes);
                 Ok(client)
             };
-            if D::CLAIMS.submitters == Submitters::Many {
+            if many {
                 let first = queue()?;
                 let refuse = |error: ClientError| CarrierError::NotApplicable(error.to_string());
                 for port in &mut ports[1..] {
