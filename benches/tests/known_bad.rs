@@ -52,7 +52,8 @@ faults!(Sound "sound", Loses "loses" LOSES, Doubles "doubles" DOUBLES, Forgets "
 
 struct Faulty<F>(PhantomData<F>);
 
-impl<F: Fault> Design for Faulty<F> {
+// SAFETY: `construct` makes a new queue.
+unsafe impl<F: Fault> Design for Faulty<F> {
     const NAME: &'static str = F::NAME;
     const CLAIMS: Claims = Claims {
         submitters: Submitters::Many,

@@ -37,7 +37,8 @@ slotwork::sites! {
 #[derive(Clone, Copy, Debug)]
 pub struct Bitmap;
 
-impl Design for Bitmap {
+// SAFETY: `construct` makes a new queue.
+unsafe impl Design for Bitmap {
     const NAME: &'static str = "bitmap";
     const CLAIMS: Claims = Claims {
         submitters: Submitters::One,

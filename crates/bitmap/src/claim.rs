@@ -37,7 +37,8 @@ slotwork::sites! {
 #[derive(Clone, Copy, Debug)]
 pub struct BitmapClaim;
 
-impl Design for BitmapClaim {
+// SAFETY: `construct` makes a new queue.
+unsafe impl Design for BitmapClaim {
     const NAME: &'static str = "bitmap-claim";
     const CLAIMS: Claims = Claims {
         submitters: Submitters::Many,

@@ -46,7 +46,8 @@ const MAX_CLIENTS: usize = 64;
 #[derive(Clone, Copy, Debug)]
 pub struct BitmapOwned;
 
-impl Design for BitmapOwned {
+// SAFETY: `construct` makes a new queue.
+unsafe impl Design for BitmapOwned {
     const NAME: &'static str = "bitmap-owned";
     const CLAIMS: Claims = Claims {
         submitters: Submitters::Many,

@@ -145,7 +145,7 @@ fn pointer_bits_at_the_index_limit() {
     fn check<D: Design>() {
         let shape = largest::<D>();
         let name = format!("{}, {shape:?}", D::NAME);
-        let queue = D::build::<Native>(shape).expect("a shape that the claims admit");
+        let queue = D::build::<Native>(shape).expect("a shape that the claims admit").into_inner();
         let headers = HeaderTable::new(shape);
         let mut client = queue.client().expect("the first client");
         let mut seen = vec![false; shape.slots()];

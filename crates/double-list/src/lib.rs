@@ -38,7 +38,8 @@ slotwork::sites! {
 #[derive(Clone, Copy, Debug)]
 pub struct DoubleList;
 
-impl Design for DoubleList {
+// SAFETY: `construct` makes a new queue.
+unsafe impl Design for DoubleList {
     const NAME: &'static str = "double-list";
     const CLAIMS: Claims = Claims {
         submitters: Submitters::Many,

@@ -34,7 +34,8 @@ slotwork::sites! {
 #[derive(Clone, Copy, Debug)]
 pub struct FreelistBitmap<const TAG_BITS: u32 = WIDEST_TAG>;
 
-impl<const TAG_BITS: u32> Design for FreelistBitmap<TAG_BITS> {
+// SAFETY: `construct` makes a new queue.
+unsafe impl<const TAG_BITS: u32> Design for FreelistBitmap<TAG_BITS> {
     const NAME: &'static str = "freelist-bitmap";
     const CLAIMS: Claims = Claims {
         submitters: Submitters::Many,

@@ -29,7 +29,8 @@ slotwork::sites! {
 #[derive(Clone, Copy, Debug)]
 pub struct FreelistSteal;
 
-impl Design for FreelistSteal {
+// SAFETY: `construct` makes a new queue.
+unsafe impl Design for FreelistSteal {
     const NAME: &'static str = "freelist-steal";
     const CLAIMS: Claims = Claims {
         submitters: Submitters::Many,

@@ -47,7 +47,8 @@ slotwork::sites! {
 #[derive(Clone, Copy, Debug)]
 pub struct LinkedQueue;
 
-impl Design for LinkedQueue {
+// SAFETY: `construct` makes a new queue.
+unsafe impl Design for LinkedQueue {
     const NAME: &'static str = "linked-queue";
     const CLAIMS: Claims = Claims {
         submitters: Submitters::Many,
@@ -146,6 +147,12 @@ impl<P: Platform> Drop for Participant<P> {
 impl<P: Platform> LinkedQueueQueue<P> {
     fn participant(&self) -> Participant<P> {
         Participant { handle: self.collector.register(), unlinked: Vec::new() }
+    }
+
+    /// A participant of another queue would pin another collector, and keep nothing here from being freed.
+    #[inline]
+    fn check(&self, participant: &Participant<P>) {
+        assert!(participant.handle.collector() == &self.collector, "a handle is used with the queue that made it");
     }
 
     /// Appends a slot. The guard keeps every node that is read here from being freed.
@@ -248,6 +255,7 @@ unsafe impl<P: Platform> RequestQueue for LinkedQueueQueue<P> {
 
     #[inline]
     fn submit(&self, _slots: &impl Slots<Self::Header>, client: &mut Participant<P>, slot: SlotId) -> Destination {
+        self.check(client);
         self.enqueue(slot, &client.handle.pin());
         Destination::Any
     }
@@ -259,6 +267,7 @@ unsafe impl<P: Platform> RequestQueue for LinkedQueueQueue<P> {
 
     #[inline]
     fn take(&self, _slots: &impl Slots<Self::Header>, worker: &mut Participant<P>) -> Option<SlotId> {
+        self.check(worker);
         self.dequeue(worker)
     }
 
@@ -283,5 +292,20 @@ impl<P: Platform> Drop for LinkedQueueQueue<P> {
             }
             node = freed.older.cast_mut();
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use slotwork::{HeaderTable, Native};
+
+    #[test]
+    #[should_panic(expected = "the queue that made it")]
+    fn a_handle_of_another_queue_is_refused() {
+        let shape = Shape::new(1, 1).unwrap();
+        let [one, other] = [(); 2].map(|()| LinkedQueue::construct::<Native>(shape));
+        let mut stranger = other.worker(LaneId::FIRST);
+        one.take(&HeaderTable::new(shape), &mut stranger);
     }
 }

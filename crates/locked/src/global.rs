@@ -25,7 +25,8 @@ slotwork::sites! {
 #[derive(Clone, Copy, Debug)]
 pub struct GlobalLock;
 
-impl Design for GlobalLock {
+// SAFETY: `construct` makes a new queue.
+unsafe impl Design for GlobalLock {
     const NAME: &'static str = "global-lock";
     const CLAIMS: Claims = Claims {
         submitters: Submitters::Many,

@@ -27,7 +27,8 @@ slotwork::sites! {
 #[derive(Clone, Copy, Debug)]
 pub struct LaneLock;
 
-impl Design for LaneLock {
+// SAFETY: `construct` makes a new queue.
+unsafe impl Design for LaneLock {
     const NAME: &'static str = "lane-lock";
     const CLAIMS: Claims = Claims {
         submitters: Submitters::Many,

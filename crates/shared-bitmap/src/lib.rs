@@ -44,7 +44,8 @@ slotwork::sites! {
 #[derive(Clone, Copy, Debug)]
 pub struct SharedBitmap<L = V2>(PhantomData<L>);
 
-impl<L: Layout> Design for SharedBitmap<L> {
+// SAFETY: `construct` makes a new queue.
+unsafe impl<L: Layout> Design for SharedBitmap<L> {
     const NAME: &'static str = L::NAME;
     const CLAIMS: Claims = Claims {
         submitters: Submitters::One,

@@ -63,7 +63,7 @@ pub use native::Native;
 pub use platform::{AccessCell, Atomic, AtomicInteger, Lock, Platform};
 pub use pool::{Claimed, Client, Outcome, POOL_SITES, Place, Placed, Pool, PoolError, Vacant, Worker};
 pub use queue::{
-    ClientError, Design, Destination, Dispatch, HeaderTable, Many, One, RequestQueue, Slots, SubmitterCount,
+    ClientError, Design, Destination, Dispatch, Fresh, HeaderTable, Many, One, RequestQueue, Slots, SubmitterCount,
 };
 pub use shape::{LaneId, Shape, ShapeError, SlotId};
 pub use site::{Access, PairFault, Site, check_pairs};

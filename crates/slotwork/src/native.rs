@@ -9,7 +9,8 @@ use std::time::Duration;
 #[derive(Clone, Copy, Debug)]
 pub struct Native;
 
-impl Platform for Native {
+// SAFETY: `core::sync::atomic` and `std::sync::Mutex`, with the orderings of the sites.
+unsafe impl Platform for Native {
     type AtomicU32 = AtomicU32;
     type AtomicU64 = AtomicU64;
     type AtomicPtr<T> = AtomicPtr<T>;

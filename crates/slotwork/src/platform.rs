@@ -14,7 +14,11 @@ use std::fmt::Debug;
 use std::time::Duration;
 
 /// Everything a design may ask of the machine.
-pub trait Platform: Sized + Send + Sync + 'static {
+///
+/// # Safety
+/// An implementation promises that its atomics, fences and locks do what their methods say, each access
+/// with at least the ordering of its site: the promise of every queue rests on theirs.
+pub unsafe trait Platform: Sized + Send + Sync + 'static {
     /// A 32-bit atomic.
     type AtomicU32: AtomicInteger<u32>;
     /// A 64-bit atomic.

@@ -18,8 +18,8 @@
 
 use crate::drain::Drain;
 use crate::{
-    AccessCell, Atomic, CachePadded, ClientError, Destination, Dispatch, LaneId, Many, Platform, RequestQueue, Shape,
-    SlotId, Slots, SubmitterCount, Submitters,
+    AccessCell, Atomic, CachePadded, ClientError, Destination, Dispatch, Fresh, LaneId, Many, Platform, RequestQueue,
+    Shape, SlotId, Slots, SubmitterCount, Submitters,
 };
 use std::cell::{Cell, UnsafeCell};
 use std::fmt;
@@ -188,6 +188,8 @@ pub enum PoolError<E> {
 pub struct Place<'a, T> {
     memory: &'a mut MaybeUninit<T>,
     filled: &'a Cell<bool>,
+    /// A place does not pass for one of a shorter life: its proof is for this slot.
+    brand: Placed<'a>,
 }
 
 /// Proof that a [`Place`] was filled.
@@ -199,7 +201,7 @@ impl<'a, T> Place<'a, T> {
     pub fn write(self, value: T) -> Placed<'a> {
         self.memory.write(value);
         self.filled.set(true);
-        Placed(PhantomData)
+        self.brand
     }
 
     /// The memory itself, to build a large payload without passing the stack.
@@ -214,7 +216,7 @@ impl<'a, T> Place<'a, T> {
     #[must_use]
     pub unsafe fn assume_filled(self) -> Placed<'a> {
         self.filled.set(true);
-        Placed(PhantomData)
+        self.brand
     }
 }
 
@@ -237,9 +239,23 @@ impl<T> Drop for Unplace<'_, T> {
 impl<T, Q: RequestQueue> Pool<T, Q> {
     /// A pool whose payloads come from `payload`, called once per slot in order.
     ///
+    /// Only a fresh queue will do: one that was driven by hand does not compile, for a slot that it gave
+    /// out would get a second owner here.
+    ///
+    /// ```compile_fail,E0308
+    /// # use slotwork::{Design, HeaderTable, Native, Pool, RequestQueue, Shape};
+    /// # use slotwork_bitmap::Bitmap;
+    /// let queue = Bitmap::build::<Native>(Shape::new(1, 4).unwrap()).unwrap().into_inner();
+    /// let mut client = queue.client().unwrap();
+    /// let pool = Pool::new(queue, |_| 0_u64);
+    /// ```
+    ///
     /// # Errors
     /// [`PoolError::Memory`].
-    pub fn new(queue: Q, mut payload: impl FnMut(SlotId) -> T) -> Result<Self, PoolError<std::convert::Infallible>> {
+    pub fn new(
+        queue: Fresh<Q>,
+        mut payload: impl FnMut(SlotId) -> T,
+    ) -> Result<Self, PoolError<std::convert::Infallible>> {
         Self::try_new_in_place(queue, |slot, place| Ok(place.write(payload(slot))))
     }
 
@@ -248,7 +264,7 @@ impl<T, Q: RequestQueue> Pool<T, Q> {
     /// # Errors
     /// [`PoolError::Payload`] with the constructor's own error, after dropping each payload made
     /// before; [`PoolError::Memory`].
-    pub fn try_new<E>(queue: Q, mut payload: impl FnMut(SlotId) -> Result<T, E>) -> Result<Self, PoolError<E>> {
+    pub fn try_new<E>(queue: Fresh<Q>, mut payload: impl FnMut(SlotId) -> Result<T, E>) -> Result<Self, PoolError<E>> {
         Self::try_new_in_place(queue, |slot, place| payload(slot).map(|value| place.write(value)))
     }
 
@@ -257,11 +273,12 @@ impl<T, Q: RequestQueue> Pool<T, Q> {
     /// # Errors
     /// As [`Pool::try_new`].
     pub fn try_new_in_place<E>(
-        queue: Q,
+        queue: Fresh<Q>,
         mut fill: impl for<'a> FnMut(SlotId, Place<'a, T>) -> Result<Placed<'a>, E>,
     ) -> Result<Self, PoolError<E>> {
         let shape = queue.shape();
         let slots = Self::table(shape, &mut fill)?;
+        let queue = queue.into_inner();
         let completed = shape.all_lanes().map(|_| CachePadded::new(Atomic::new(0))).collect();
         Ok(Self { shared: Shared { queue, slots, completed } })
     }
@@ -284,9 +301,9 @@ impl<T, Q: RequestQueue> Pool<T, Q> {
             let filled = Cell::new(false);
             let unplace = Unplace { memory: payload.cast::<T>(), filled: &filled };
             // SAFETY: nobody else refers to the spare slot, and `MaybeUninit` may be uninitialised.
-            let place = Place { memory: unsafe { &mut *payload }, filled: &filled };
+            let place = Place { memory: unsafe { &mut *payload }, filled: &filled, brand: Placed(PhantomData) };
             fill(slot, place).map_err(|source| PoolError::Payload { slot, source })?;
-            debug_assert!(filled.get(), "`Placed` is made by filling this place only");
+            assert!(filled.get(), "`Placed` is made by filling this place only");
             // SAFETY: as above, the fields are reserved, unshared and not yet initialised; after these
             // writes and `fill`, whose `Placed` proves the payload, all four fields are.
             unsafe {
@@ -410,7 +427,8 @@ impl<T, Q: RequestQueue> Client<T, Q> {
     }
 
     /// Waits for everything submitted before this call, by anybody, to complete; then results can be
-    /// read and slots acquired. Others may go on submitting. **Blocking**: needs the workers to go on.
+    /// read and slots acquired. Others may go on submitting. **Blocking**: needs the workers to go on; a
+    /// [`Claimed`] that is leaked, or a [`Worker`] dropped while requests wait for it, lets it wait for ever.
     pub fn drain(&self) {
         self.begin_drain().wait();
     }

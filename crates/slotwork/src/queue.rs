@@ -105,7 +105,8 @@ impl<H> Slots<H> for HeaderTable<H> {
 /// How a client goes on from lane to lane.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Dispatch {
-    /// To the next lane after each slot: spreads the work, and wakes many workers.
+    /// To the next lane after each slot: spreads the work, and wakes many workers. Where slots are nobody's,
+    /// the design's own order.
     #[default]
     RoundRobin,
     /// Stays with a lane until its slots are all in use: long batches, few workers awake.
@@ -157,8 +158,39 @@ pub enum ClientError {
     },
 }
 
+/// A queue that nobody has used yet: every slot is free, and no handle was made. Only such a one can
+/// carry payloads.
+#[derive(Debug)]
+pub struct Fresh<Q>(Q);
+
+impl<Q: RequestQueue> Fresh<Q> {
+    /// Says that a queue is fresh.
+    ///
+    /// # Safety
+    /// No method of `queue` was called, but [`RequestQueue::shape`].
+    pub const unsafe fn new_unchecked(queue: Q) -> Self {
+        Self(queue)
+    }
+
+    /// The queue itself, to be driven by hand.
+    pub fn into_inner(self) -> Q {
+        self.0
+    }
+
+    /// Its shape.
+    #[must_use]
+    pub fn shape(&self) -> Shape {
+        self.0.shape()
+    }
+}
+
 /// A factory of queues: what stands in the catalog.
-pub trait Design: 'static {
+///
+/// # Safety
+/// An implementation promises that what [`Design::construct`] and [`Design::build`] return is fresh: made
+/// for this call, every slot free, no handle made. [`Pool`](crate::Pool) hands out `&mut T` on the strength of
+/// this too: a slot that somebody was using would get a second owner.
+pub unsafe trait Design: 'static {
     /// The name by which it is chosen and shown: lower case and hyphens.
     const NAME: &'static str;
     /// What it says of itself.
@@ -168,15 +200,16 @@ pub trait Design: 'static {
     /// The queue it makes.
     type Queue<P: Platform>: RequestQueue<Platform = P>;
 
-    /// A queue of a shape that the claims admit; every slot is free. Called by [`Design::build`].
+    /// A queue of a shape that the claims admit; every slot is free. Called by [`Design::build`], which checks
+    /// the shape; with a shape beyond the limits, the queue need not work.
     fn construct<P: Platform>(shape: Shape) -> Self::Queue<P>;
 
     /// A queue of this shape, every slot free.
     ///
     /// # Errors
     /// [`ShapeError`] when the shape is beyond the design's limits; nothing is allocated then.
-    fn build<P: Platform>(shape: Shape) -> Result<Self::Queue<P>, ShapeError> {
+    fn build<P: Platform>(shape: Shape) -> Result<Fresh<Self::Queue<P>>, ShapeError> {
         Self::CLAIMS.admit(shape)?;
-        Ok(Self::construct(shape))
+        Ok(Fresh(Self::construct(shape)))
     }
 }

@@ -1,6 +1,6 @@
 //! A model of letting go: every payload is dropped once, whoever is last.
 
-use super::{Bound, Model, Queue, SMALL};
+use super::{Bound, Model, SMALL};
 use crate::platform::Machine;
 use crate::seen::Seen;
 use slotwork::{Design, Pool, Shape};
@@ -26,7 +26,7 @@ impl Model for DropDouble {
 
     fn run<D: Design, P: Machine>(seen: &'static Seen) {
         let drops = Arc::new(AtomicU32::new(0));
-        let queue: Queue<D, P> = D::build::<P>(Shape::new(1, 2).expect("legal")).expect("suits every design");
+        let queue = D::build::<P>(Shape::new(1, 2).expect("legal")).expect("suits every design");
         let pool = Pool::new(queue, |_| Counted(Arc::clone(&drops))).expect("there is memory for a model");
         let (client, mut workers) = pool.split();
         let worker = workers.remove(0);

@@ -7,7 +7,8 @@ use slotwork_locked::{LaneLock, LaneLockQueue};
 #[derive(Clone, Copy, Debug)]
 pub struct ScanClaimsExact;
 
-impl Design for ScanClaimsExact {
+// SAFETY: `construct` makes a new queue.
+unsafe impl Design for ScanClaimsExact {
     const NAME: &'static str = "lane-lock-that-claims-exact";
     const CLAIMS: Claims = Claims { none_free: NoneFree::Exact, ..LaneLock::CLAIMS };
     const SITES: &'static [&'static [Site]] = LaneLock::SITES;

@@ -130,7 +130,8 @@ macro_rules! exhibit_design {
         #[derive(Clone, Copy, Debug)]
         pub struct $design;
 
-        impl slotwork::Design for $design {
+        // SAFETY: `construct` makes a new queue.
+        unsafe impl slotwork::Design for $design {
             const NAME: &'static str = $name;
             const CLAIMS: slotwork::Claims = $crate::museum::parts::CLAIMS;
             const SITES: &'static [&'static [Site]] = &[SIGNAL_SITES, $($sites),+];

@@ -33,7 +33,8 @@ fn every_other(counter: &'static std::thread::LocalKey<Cell<u64>>) -> bool {
     count.is_multiple_of(2)
 }
 
-impl Platform for Flaky {
+// SAFETY: native atomics; a weak compare-exchange may fail, and a park return, for no reason.
+unsafe impl Platform for Flaky {
     type AtomicU32 = FlakyAtomic<AtomicU32>;
     type AtomicU64 = FlakyAtomic<AtomicU64>;
     type AtomicPtr<T> = FlakyAtomic<AtomicPtr<T>>;

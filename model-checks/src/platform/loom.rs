@@ -120,7 +120,9 @@ impl<V: View> Loom<V> {
     }
 }
 
-impl<V: View> Platform for Loom<V> {
+// SAFETY: loom's atomics with the orderings of the sites; where a site is weakened on purpose, loom itself
+// tracks the payloads, and a model holds nothing but integers in them.
+unsafe impl<V: View> Platform for Loom<V> {
     type AtomicU32 = LoomAtomic<AtomicU32, V>;
     type AtomicU64 = LoomAtomic<AtomicU64, V>;
     type AtomicPtr<T> = LoomAtomic<AtomicPtr<T>, V>;

@@ -14,7 +14,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 #[derive(Clone, Copy, Debug)]
 pub struct Shuttle;
 
-impl Platform for Shuttle {
+// SAFETY: shuttle's atomics are sequentially consistent, and its mutex excludes.
+unsafe impl Platform for Shuttle {
     type AtomicU32 = ShuttleAtomic<AtomicU32>;
     type AtomicU64 = ShuttleAtomic<AtomicU64>;
     type AtomicPtr<T> = ShuttleAtomic<AtomicPtr<T>>;

@@ -89,7 +89,8 @@ pub(crate) trait Variant: Send + Sync + 'static {
 /// The design of a variant.
 pub(crate) struct Bad<V>(PhantomData<V>);
 
-impl<V: Variant> Design for Bad<V> {
+// SAFETY: `construct` makes a new queue.
+unsafe impl<V: Variant> Design for Bad<V> {
     const NAME: &'static str = V::NAME;
     const CLAIMS: Claims = V::CLAIMS;
     const SITES: &'static [&'static [Site]] = &[SITES];

@@ -24,7 +24,8 @@ slotwork::sites! {
 /// Claims many submitters, with flips that bear one.
 pub(crate) struct PlainFlip;
 
-impl Design for PlainFlip {
+// SAFETY: `construct` makes a new queue.
+unsafe impl Design for PlainFlip {
     const NAME: &'static str = "PlainFlip";
     const CLAIMS: Claims =
         Claims { order: Order::Any, max_lanes: Some(1), max_slots_per_lane: Some(64), ..super::known_bad::HONEST };
