@@ -23,14 +23,14 @@ use slotwork::{
     Atomic, AtomicInteger, CachePadded, Claimed, Client, Design, Destination, LaneId, Lock, Platform, Worker,
 };
 use std::fmt;
-use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 
 slotwork::sites! {
     /// Every atomic access of the engine; its events have their own table.
     pub ENGINE_SITES in "engine";
     STATE_LOAD: Load(Acquire), pairs [STATE_SET], "whoever sees the end sees what came before it; FENCE_WAKE orders it after a submit";
     STATE_SET: Rmw(Release), pairs [STATE_LOAD], "a submit before the shutdown is seen by a worker that sees the shutdown";
-    COUNT_STORE: Store(Relaxed), pairs [], "the worker's own counter; the request's completion, which comes after, publishes it";
+    COUNT_STORE: Store(Relaxed), pairs [], "one writer at a time: the worker, and after its end whoever holds RETIRED; the completion, which comes after, publishes it";
     COUNT_LOAD: Load(Relaxed), pairs [], "read after a drain or an end that orders it, or as a rough figure";
     RETIRED: Lock, pairs [RETIRED], "the handles of ended workers and of a client that was given up";
 }
@@ -66,7 +66,8 @@ impl Report {
     }
 }
 
-/// One worker's counters, in a line of their own. The worker is the one writer.
+/// One worker's counters, in a line of their own. The worker is the one writer, and after its end
+/// whoever cancels what is left, under the lock.
 struct Counters<P: Platform> {
     handled: P::AtomicU64,
     failed: P::AtomicU64,
@@ -255,22 +256,34 @@ impl<T: Send + 'static, D: Design, P: Platform> Engine<T, D, P> {
     pub(crate) fn collect_all(&self, client: &ClientOf<T, D, P>) {
         if self.done.is_some() {
             let held: Vec<_> = std::iter::from_fn(|| client.acquire()).collect();
-            let mut held_back = HeldBack { engine: self, slots: held.len() };
+            let mut thrown = None;
             for mut vacant in held {
-                self.collect(&mut vacant);
+                // A `done` that panics keeps no other request from its own.
+                if let Err(panic) = catch_unwind(AssertUnwindSafe(|| self.collect(&mut vacant))) {
+                    match &thrown {
+                        None => thrown = Some(panic),
+                        Some(_) => std::mem::forget(panic),
+                    }
+                }
                 drop(vacant);
-                held_back.give_back(1);
+                self.vacated(1);
+            }
+            if let Some(panic) = thrown {
+                resume_unwind(panic);
             }
         }
     }
 
     /// Takes the client of a submitter that is dropped, so that what is handled later is collected too.
     pub(crate) fn give_up(&self, client: ClientOf<T, D, P>) {
-        self.collect_all(&client);
+        let collected = catch_unwind(AssertUnwindSafe(|| self.collect_all(&client)));
         let spare = self.retired.with(&RETIRED, |retired| retired.client.replace(client));
         drop(spare);
         if self.state.load(&STATE_LOAD) & STOPPED != 0 {
             self.collect_leftovers();
+        }
+        if let Err(panic) = collected {
+            resume_unwind(panic);
         }
     }
 
@@ -321,25 +334,6 @@ impl<T: Send + 'static, D: Design, P: Platform> Engine<T, D, P> {
     pub fn wakes(&self) -> (u64, u64) {
         let workers = self.work.iter().map(Event::wakes).sum();
         (workers, self.vacancy.wakes() + self.drained.wakes())
-    }
-}
-
-/// Slots that are held while they are collected. When a `done` panics, the rest of them is given back at once.
-struct HeldBack<'a, T: Send + 'static, D: Design, P: Platform> {
-    engine: &'a Engine<T, D, P>,
-    slots: usize,
-}
-
-impl<T: Send + 'static, D: Design, P: Platform> HeldBack<'_, T, D, P> {
-    fn give_back(&mut self, slots: usize) {
-        self.slots -= slots;
-        self.engine.vacated(slots);
-    }
-}
-
-impl<T: Send + 'static, D: Design, P: Platform> Drop for HeldBack<'_, T, D, P> {
-    fn drop(&mut self) {
-        self.give_back(self.slots);
     }
 }
 

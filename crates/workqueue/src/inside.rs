@@ -2,13 +2,13 @@
 
 use crate::Engine;
 use slotwork::{Design, Platform};
-use std::cell::Cell;
+use std::cell::{Cell, RefCell};
 
 thread_local! {
     /// The engine that this thread serves as a worker, by address; 0 for none.
     static SERVES: Cell<usize> = const { Cell::new(0) };
-    /// The engine whose `done` this thread runs, by address; 0 for none.
-    static COLLECTS: Cell<usize> = const { Cell::new(0) };
+    /// The engines whose `done`s this thread runs, by address: one may call another's.
+    static COLLECTS: RefCell<Vec<usize>> = const { RefCell::new(Vec::new()) };
 }
 
 fn address<T: Send, D: Design, P: Platform>(engine: &Engine<T, D, P>) -> usize {
@@ -27,17 +27,18 @@ pub(crate) fn is_worker_of<T: Send, D: Design, P: Platform>(engine: &Engine<T, D
 
 /// Runs a `done` of `engine`: the slot it is for is held meanwhile, and may be the last one.
 pub(crate) fn collecting<T: Send, D: Design, P: Platform>(engine: &Engine<T, D, P>, done: impl FnOnce()) {
-    struct Restore(usize);
+    struct Restore;
     impl Drop for Restore {
         fn drop(&mut self) {
-            COLLECTS.set(self.0);
+            COLLECTS.with_borrow_mut(Vec::pop);
         }
     }
-    let _restore = Restore(COLLECTS.replace(address(engine)));
+    COLLECTS.with_borrow_mut(|collects| collects.push(address(engine)));
+    let _restore = Restore;
     done();
 }
 
 /// Whether the calling thread runs a `done` of `engine`.
 pub(crate) fn is_collecting_for<T: Send, D: Design, P: Platform>(engine: &Engine<T, D, P>) -> bool {
-    COLLECTS.get() == address(engine)
+    COLLECTS.with_borrow(|collects| collects.contains(&address(engine)))
 }

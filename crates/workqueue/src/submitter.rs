@@ -4,6 +4,7 @@ use crate::Engine;
 use crate::inside::{is_collecting_for, is_worker_of};
 use crate::request::{Fate, Request};
 use slotwork::{Client, ClientError, Design, Dispatch, Many, Native, RequestQueue, SlotId, Vacant};
+use std::cell::Cell;
 use std::fmt;
 use std::ops::{Deref, DerefMut};
 use std::sync::Arc;
@@ -38,11 +39,17 @@ pub struct Submitter<T: Send + 'static, D: Design> {
     client: Option<Client<Request<T>, D::Queue<Native>>>,
     engine: Arc<Engine<T, D, Native>>,
     process: u32,
+    /// What a clone starts with.
+    dispatch: Cell<Dispatch>,
 }
 
 impl<T: Send + 'static, D: Design> Submitter<T, D> {
-    pub(crate) fn new(client: Client<Request<T>, D::Queue<Native>>, engine: Arc<Engine<T, D, Native>>) -> Self {
-        Self { client: Some(client), engine, process: std::process::id() }
+    pub(crate) fn new(
+        client: Client<Request<T>, D::Queue<Native>>,
+        engine: Arc<Engine<T, D, Native>>,
+        dispatch: Dispatch,
+    ) -> Self {
+        Self { client: Some(client), engine, process: std::process::id(), dispatch: Cell::new(dispatch) }
     }
 
     fn client(&self) -> &Client<Request<T>, D::Queue<Native>> {
@@ -51,7 +58,8 @@ impl<T: Send + 'static, D: Design> Submitter<T, D> {
 
     /// A free request, if there is one now. Never waits.
     ///
-    /// Runs `done` on the calling thread if the slot's last request was handled and nobody ran it yet.
+    /// Runs `done` on the calling thread if the slot's last request was handled and nobody ran it yet. A
+    /// `done` that calls this runs the next one inside itself.
     pub fn try_request(&self) -> Option<Vacancy<'_, T, D>> {
         let vacant = self.client().acquire()?;
         let mut vacancy = Vacancy { vacant: Some(vacant), submitter: self };
@@ -110,7 +118,8 @@ impl<T: Send + 'static, D: Design> Submitter<T, D> {
     /// Waits until everything submitted before the call, by anybody, has ended, and runs `done` for what
     /// was handled. Others may go on submitting; their requests are not waited for. **Blocking.**
     ///
-    /// Where there is a `done`, all free slots are held for a moment at the end, to see which of them it is to
+    /// A `done` that another thread has begun may still be running when this returns. Where there is a `done`,
+    /// all free slots are held for a moment at the end, to see which of them it is to
     /// run for: a [`Submitter::try_request`] of another thread may then find none.
     ///
     /// # Errors
@@ -127,10 +136,14 @@ impl<T: Send + 'static, D: Design> Submitter<T, D> {
 
     /// Chooses how this submitter goes on from worker to worker, and says whether the design can.
     pub fn set_dispatch(&self, dispatch: Dispatch) -> bool {
-        self.client().set_dispatch(dispatch)
+        let possible = self.client().set_dispatch(dispatch);
+        if possible {
+            self.dispatch.set(dispatch);
+        }
+        possible
     }
 
-    /// Another submitter.
+    /// Another submitter, with the same dispatch policy.
     ///
     /// # Errors
     /// [`ClientError`] where the design takes one, or no more.
@@ -140,7 +153,13 @@ impl<T: Send + 'static, D: Design> Submitter<T, D> {
             Err(error @ ClientError::TooManyClients { .. }) => self.engine.spare_client().ok_or(error)?,
             client => client?,
         };
-        Ok(Self { client: Some(client), engine: Arc::clone(&self.engine), process: self.process })
+        client.set_dispatch(self.dispatch.get());
+        Ok(Self {
+            client: Some(client),
+            engine: Arc::clone(&self.engine),
+            process: self.process,
+            dispatch: self.dispatch.clone(),
+        })
     }
 }
 
@@ -192,7 +211,7 @@ impl<'a, T: Send + 'static, D: Design> Vacancy<'a, T, D> {
         self.vacant().slot()
     }
 
-    /// Hands the request to the workers. Never waits.
+    /// Hands the request to the workers. Never waits. In a process that was forked, nobody will handle it.
     ///
     /// # Errors
     /// [`Stopped`] after a shutdown; the slot is given back.
@@ -239,5 +258,42 @@ impl<T: Send + fmt::Debug + 'static, D: Design> fmt::Debug for Vacancy<'_, T, D>
 impl<T: Send + 'static, D: Design> fmt::Debug for Submitter<T, D> {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         formatter.debug_struct("Submitter").field("engine", &self.engine).finish_non_exhaustive()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Workqueue;
+    use slotwork_bitmap::{Bitmap, BitmapClaim};
+    use std::convert::Infallible;
+    use std::panic::{AssertUnwindSafe, catch_unwind};
+    use std::sync::atomic::{AtomicUsize, Ordering};
+
+    #[test]
+    fn a_done_that_panics_keeps_no_other_request_from_its_own() {
+        let dones = Arc::new(AtomicUsize::new(0));
+        let counted = Arc::clone(&dones);
+        let done = move |_: &mut ()| assert!(counted.fetch_add(1, Ordering::Relaxed) > 0, "the first one panics");
+        let builder = Workqueue::<(), Bitmap>::builder("dones");
+        let (queue, submitter) = builder.try_build(|_| Ok::<_, Infallible>(()), |()| {}, done).unwrap();
+        let held: Vec<_> = (0..4).map(|_| submitter.try_request().unwrap()).collect();
+        held.into_iter().for_each(|vacancy| vacancy.submit().unwrap());
+        while queue.report().handled < 4 {
+            std::thread::yield_now();
+        }
+        assert!(catch_unwind(AssertUnwindSafe(|| drop(submitter))).is_err());
+        queue.shutdown().unwrap();
+        assert_eq!(dones.load(Ordering::Relaxed), 4);
+    }
+
+    #[test]
+    fn a_clone_dispatches_as_its_original() {
+        let builder = Workqueue::<(), BitmapClaim>::builder("clones").workers(2).dispatch(Dispatch::FillFirst);
+        let (_queue, submitter) = builder.build(|_| (), |()| {}).unwrap();
+        let clone = submitter.clone();
+        let slots: Vec<_> = std::iter::from_fn(|| clone.try_request().map(std::mem::ManuallyDrop::new)).collect();
+        let lanes: Vec<_> = slots.iter().map(|vacancy| vacancy.slot().index() / 4).collect();
+        assert_eq!(lanes, [0, 0, 0, 0, 1, 1, 1, 1]);
     }
 }

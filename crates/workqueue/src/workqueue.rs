@@ -181,7 +181,7 @@ impl<T: Send + 'static, D: Design> Builder<T, D> {
                 .map_err(|source| BuildError::Thread { worker: number, source })?;
             workqueue.threads().push(thread);
         }
-        Ok((workqueue, Submitter::new(client, engine)))
+        Ok((workqueue, Submitter::new(client, engine, dispatch)))
     }
 }
 
