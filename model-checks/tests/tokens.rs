@@ -93,7 +93,7 @@ fn an_unpark_ends_no_other_wait<P: Machine>() {
 
 macro_rules! cases {
     ($($case:ident)+) => {
-        mod on_this_machine {
+        mod token_semantics_on_this_machine {
             $(
                 #[test]
                 fn $case() {
@@ -102,7 +102,7 @@ macro_rules! cases {
             )+
         }
 
-        mod under_loom {
+        mod token_semantics_under_loom {
             $(
                 #[test]
                 fn $case() {

@@ -1,4 +1,4 @@
-//! A lock-free list of free slots, with a tag against ABA: the part that three designs share.
+//! A lock-free list of free slots, with a tag against ABA: the part that four designs share.
 //!
 //! It is a stack of indices. The links are in the slots' headers, so a slot that is popped brings its
 //! payload's cache line along.

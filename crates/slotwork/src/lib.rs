@@ -53,6 +53,7 @@ mod pool;
 mod queue;
 mod shape;
 mod site;
+mod turn;
 
 pub use backoff::Backoff;
 pub use claims::{Claims, Guarantees, NoneFree, Operation, Order, Progress, Submitters};
@@ -61,9 +62,10 @@ pub use cursor::Cursor;
 pub use drain::Drain;
 pub use native::Native;
 pub use platform::{AccessCell, Atomic, AtomicInteger, Lock, Platform};
-pub use pool::{Claimed, Client, Outcome, POOL_SITES, Place, Placed, Pool, PoolError, Vacant, Worker};
+pub use pool::{Claimed, Client, POOL_SITES, Place, Placed, Pool, PoolError, Vacant, Worker};
 pub use queue::{
     ClientError, Design, Destination, Dispatch, Fresh, HeaderTable, Many, One, RequestQueue, Slots, SubmitterCount,
 };
 pub use shape::{LaneId, Shape, ShapeError, SlotId};
 pub use site::{Access, PairFault, Site, check_pairs};
+pub use turn::Outcome;
