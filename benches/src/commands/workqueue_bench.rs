@@ -49,9 +49,10 @@ pub(crate) struct WorkqueueBenchArguments {
     /// How pages are compressed: zlib (level 1), lz4, zstd, or none, which copies them.
     #[arg(long, value_name = "CODEC", default_value = "zlib")]
     codec: Codec,
-    /// Whose the codec's state is: each request has one, as in the original, or each worker.
-    #[arg(long, value_name = "WHOSE", value_enum, default_value_t = StateOf::Request)]
-    state: StateOf,
+    /// Whose the codec's state is: each request has one, as in the original, or each worker
+    /// [default: request; with a sweep: worker].
+    #[arg(long, value_name = "WHOSE", value_enum)]
+    state: Option<StateOf>,
     /// How workers wait.
     #[arg(long, value_name = "POLICY", value_enum, default_value_t = Policy::Settle)]
     waiting: Policy,
@@ -99,7 +100,8 @@ pub(crate) fn run(arguments: &WorkqueueBenchArguments) -> Result<u8> {
         Some(path) => Memory::of_file(path).map_err(|error| refuse(format!("{:#}", anyhow::Error::from(error))))?,
         None => Memory::synthetic(arguments.memory).map_err(refuse)?,
     };
-    let job = Arc::new(Job::Compress { memory, codec: arguments.codec, state: arguments.state });
+    let state = arguments.state.unwrap_or(if sweeps { StateOf::Worker } else { StateOf::Request });
+    let job = Arc::new(Job::Compress { memory, codec: arguments.codec, state });
     let plan = Plan {
         configurations,
         threads,
@@ -107,7 +109,7 @@ pub(crate) fn run(arguments: &WorkqueueBenchArguments) -> Result<u8> {
         rounds: arguments.count,
         job,
         codec: arguments.codec,
-        state: arguments.state,
+        state,
     };
 
     let bar = progress::count(Some(plan.pages()));
@@ -124,7 +126,7 @@ pub(crate) fn run(arguments: &WorkqueueBenchArguments) -> Result<u8> {
     let text = if sweeps { sweep_table(&plan, &measured.rows) } else { average_table(&plan, &measured.rows) };
     let settings = Settings {
         codec: arguments.codec,
-        state_of: arguments.state,
+        state_of: state,
         pages: plan.job.pages(),
         input: arguments.input.clone(),
         rounds: plan.rounds,

@@ -252,7 +252,10 @@ pub fn average_table(plan: &Plan, rows: &[Row]) -> String {
 /// The table of the sweep, the published columns first; and the same per second of processor time.
 #[must_use]
 pub fn sweep_table(plan: &Plan, rows: &[Row]) -> String {
-    let mut text = String::from("Page compression, GB/s (10⁹ bytes), average over the runs\n");
+    let mut text = format!(
+        "Page compression by {}, its state per {}; GB/s (10⁹ bytes), average over the runs\n",
+        plan.codec, plan.state
+    );
     let _ = writeln!(text, "{}", by_threads(plan, rows, true, |row| row.gb_per_second));
     let _ = writeln!(text, "v2, v3 2018: as published, on another machine: {}", published::WORKQUEUE_SOURCE);
     text.push_str(&kept_line(plan, rows));
