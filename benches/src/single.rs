@@ -75,33 +75,64 @@ struct Both {
     totals: Totals,
 }
 
+/// The counts of one batch: no more of them than stay in registers.
+struct Batch {
+    inputs: Sequence,
+    /// Acquires that found nothing: a slot is missing, since nobody else holds one.
+    missing: u64,
+    handled: u64,
+    sum_submitted: u64,
+    sum_handled: u64,
+    wrong_results: u64,
+}
+
 impl Both {
     fn new() -> Self {
         // Slots at rest are counted by nobody here: each trip needs its slot, or it fails.
         Self { inputs: Sequence::of_client(0), totals: Totals::default() }
     }
 
-    #[inline]
-    fn fill(&mut self, request: &mut Request) {
-        self.totals.acquired += 1;
-        self.totals.wrong_results += u64::from(!request.is_handled());
-        let input = self.inputs.next_input();
-        request.fill(input);
-        self.totals.submitted += 1;
-        self.totals.sum_submitted = self.totals.sum_submitted.wrapping_add(input);
-    }
-
-    #[inline]
-    fn handle(&mut self, request: &mut Request) {
-        self.totals.sum_handled = self.totals.sum_handled.wrapping_add(request.handle());
-        self.totals.handled += 1;
+    /// Runs a batch and adds up its counts.
+    #[inline(always)]
+    fn batch(&mut self, count: u64, mut round_trip: impl FnMut(&mut Batch)) {
+        let inputs = self.inputs;
+        let mut batch = Batch { inputs, missing: 0, handled: 0, sum_submitted: 0, sum_handled: 0, wrong_results: 0 };
+        (0..count).for_each(|_| round_trip(&mut batch));
+        self.inputs = batch.inputs;
+        let totals = &mut self.totals;
+        totals.acquired += count - batch.missing;
+        totals.submitted += count - batch.missing;
+        totals.handled += batch.handled;
+        totals.sum_submitted = totals.sum_submitted.wrapping_add(batch.sum_submitted);
+        totals.sum_handled = totals.sum_handled.wrapping_add(batch.sum_handled);
+        totals.wrong_results += batch.wrong_results;
+        totals.slots += batch.missing;
     }
 }
 
+impl Batch {
+    #[inline(always)]
+    fn fill(&mut self, request: &mut Request) {
+        self.wrong_results += u64::from(!request.is_handled());
+        let input = self.inputs.next_input();
+        request.fill(input);
+        self.sum_submitted = self.sum_submitted.wrapping_add(input);
+    }
+
+    #[inline(always)]
+    fn handle(&mut self, request: &mut Request) {
+        self.sum_handled = self.sum_handled.wrapping_add(request.handle());
+        self.handled += 1;
+    }
+}
+
+type ClientOf<D> = Client<Request, <D as Design>::Queue<Native>>;
+type WorkerOf<D> = Worker<Request, <D as Design>::Queue<Native>>;
+
 /// A design of the catalog on one thread.
 pub struct OneThread<D: Design> {
-    client: Client<Request, D::Queue<Native>>,
-    worker: Worker<Request, D::Queue<Native>>,
+    client: ClientOf<D>,
+    worker: WorkerOf<D>,
     both: Both,
 }
 
@@ -121,17 +152,17 @@ impl<D: Design> OneThread<D> {
     }
 
     /// Goes round once.
-    #[inline]
-    fn round_trip(&mut self, both: &mut Both) {
+    #[inline(always)]
+    fn round_trip(client: &ClientOf<D>, worker: &WorkerOf<D>, batch: &mut Batch) {
         // A slot that is missing shows in the counts: less was handled than acquired, or less than asked for.
-        if let Some(mut slot) = self.client.acquire() {
-            both.fill(&mut slot);
+        if let Some(mut slot) = client.acquire() {
+            batch.fill(&mut slot);
             slot.submit();
         } else {
-            both.totals.slots += 1;
+            batch.missing += 1;
         }
-        if let Some(mut slot) = self.worker.take() {
-            both.handle(&mut slot);
+        if let Some(mut slot) = worker.take() {
+            batch.handle(&mut slot);
             slot.complete();
         }
     }
@@ -139,9 +170,8 @@ impl<D: Design> OneThread<D> {
 
 impl<D: Design> RoundTrips for OneThread<D> {
     fn go(&mut self, count: u64) {
-        let mut both = self.both;
-        (0..count).for_each(|_| self.round_trip(&mut both));
-        self.both = both;
+        let Self { client, worker, both } = self;
+        both.batch(count, |batch| Self::round_trip(client, worker, batch));
     }
 
     fn verify(&self) -> Result<(), CountError> {
@@ -172,28 +202,23 @@ impl ArrayQueuePair {
         let slots = (0..SLOTS).map(|_| CachePadded::new(Request::unused())).collect();
         Self { free, submitted: ArrayQueue::new(SLOTS), slots, both: Both::new() }
     }
-
-    /// Goes round once.
-    #[inline]
-    fn round_trip(&mut self, both: &mut Both) {
-        if let Some(slot) = self.free.pop() {
-            both.fill(&mut self.slots[slot as usize]);
-            let _ = self.submitted.push(slot);
-        } else {
-            both.totals.slots += 1;
-        }
-        if let Some(slot) = self.submitted.pop() {
-            both.handle(&mut self.slots[slot as usize]);
-            let _ = self.free.push(slot);
-        }
-    }
 }
 
 impl RoundTrips for ArrayQueuePair {
     fn go(&mut self, count: u64) {
-        let mut both = self.both;
-        (0..count).for_each(|_| self.round_trip(&mut both));
-        self.both = both;
+        let Self { free, submitted, slots, both } = self;
+        both.batch(count, |batch| {
+            if let Some(slot) = free.pop() {
+                batch.fill(&mut slots[slot as usize]);
+                let _ = submitted.push(slot);
+            } else {
+                batch.missing += 1;
+            }
+            if let Some(slot) = submitted.pop() {
+                batch.handle(&mut slots[slot as usize]);
+                let _ = free.push(slot);
+            }
+        });
     }
 
     fn verify(&self) -> Result<(), CountError> {
@@ -219,23 +244,18 @@ impl Floor {
         let slots = (0..SLOTS).map(|_| CachePadded::new(Request::unused())).collect();
         Self { slots, next: 0, both: Both::new() }
     }
-
-    /// Goes round once.
-    #[inline]
-    fn round_trip(&mut self, both: &mut Both) {
-        let slot = std::hint::black_box(&mut self.slots[self.next]);
-        self.next = (self.next + 1) % SLOTS;
-        both.fill(slot);
-        let slot = std::hint::black_box(slot);
-        both.handle(slot);
-    }
 }
 
 impl RoundTrips for Floor {
     fn go(&mut self, count: u64) {
-        let mut both = self.both;
-        (0..count).for_each(|_| self.round_trip(&mut both));
-        self.both = both;
+        let Self { slots, next, both } = self;
+        both.batch(count, |batch| {
+            let slot = std::hint::black_box(&mut slots[*next]);
+            *next = (*next + 1) % SLOTS;
+            batch.fill(slot);
+            let slot = std::hint::black_box(slot);
+            batch.handle(slot);
+        });
     }
 
     fn verify(&self) -> Result<(), CountError> {
