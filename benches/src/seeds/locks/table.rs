@@ -62,7 +62,9 @@ pub fn split_table(plan: &Plan, rows: &[Row]) -> String {
     }
     format!(
         "Port accesses of virtual CPUs beside an I/O thread, median of {} windows\n{measured}\n\
-         over a design accesses are posted to the device's own thread; under a lock the virtual CPU carries them out\n\n\
+         over a design accesses are posted to the device's own thread; under a lock the virtual CPU carries them out\n\
+         few I/O passes: virtual CPUs took every slot as it became free and starved the I/O thread, which a lane of its own \
+         (one submitter) prevents; such a row's accesses are more for it\n\n\
          As published in 2008: {}\n{old}\n",
         plan.rounds,
         published::SPLITS_SOURCE,
