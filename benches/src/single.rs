@@ -281,7 +281,7 @@ mod tests {
         pair.go(100);
         // A slot is lost between the queues.
         assert!(pair.free.pop().is_some());
-        pair.both.fill(&mut Request::unused());
+        pair.both.batch(1, |batch| batch.fill(&mut Request::unused()));
         assert!(matches!(pair.verify(), Err(CountError::Counts { .. })));
         // None is left at all.
         let mut pair = ArrayQueuePair::new();
