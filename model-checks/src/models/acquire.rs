@@ -12,6 +12,7 @@ pub struct AcquireAcquire;
 
 impl Model for AcquireAcquire {
     const NAME: &'static str = "acquire_acquire";
+    const PROPERTY: &'static str = "a slot has one owner";
     const WITNESSES: &'static [&'static str] = &["overlap"];
     const FLOOR: u64 = 8;
     const BOUND: Bound = SMALL;
@@ -41,6 +42,7 @@ pub struct LastSlot;
 
 impl Model for LastSlot {
     const NAME: &'static str = "last_slot";
+    const PROPERTY: &'static str = "a slot has one owner";
     const WITNESSES: &'static [&'static str] = &["first won", "second won"];
     const FLOOR: u64 = 8;
     const BOUND: Bound = SMALL;
@@ -66,6 +68,7 @@ pub struct NaivePool;
 
 impl Model for NaivePool {
     const NAME: &'static str = "naive_pool";
+    const PROPERTY: &'static str = "a slot has one owner";
     const WITNESSES: &'static [&'static str] = &["reused inside one acquire"];
     const FLOOR: u64 = 13;
     const BOUND: Bound = MEDIUM;
@@ -106,6 +109,7 @@ pub struct FullCircle;
 
 impl Model for FullCircle {
     const NAME: &'static str = "full_circle";
+    const PROPERTY: &'static str = "a slot has one owner";
     const WITNESSES: &'static [&'static str] = &["round inside one acquire", "slow client won"];
     const FLOOR: u64 = 20;
     const BOUND: Bound = MEDIUM;
@@ -146,6 +150,7 @@ pub struct WithdrawAcquire;
 
 impl Model for WithdrawAcquire {
     const NAME: &'static str = "withdraw_acquire";
+    const PROPERTY: &'static str = "no slot is lost";
     const WITNESSES: &'static [&'static str] = &["found", "none"];
     const FLOOR: u64 = 8;
     const BOUND: Bound = SMALL;
@@ -180,6 +185,7 @@ pub struct WithdrawComplete;
 
 impl Model for WithdrawComplete {
     const NAME: &'static str = "withdraw_complete";
+    const PROPERTY: &'static str = "no slot is lost";
     const WITNESSES: &'static [&'static str] = &["overlap"];
     const FLOOR: u64 = 3;
     const BOUND: Bound = SMALL;
@@ -209,6 +215,7 @@ pub struct AcquireComplete;
 
 impl Model for AcquireComplete {
     const NAME: &'static str = "acquire_complete";
+    const PROPERTY: &'static str = "a result is seen by who gets the slot back";
     const WITNESSES: &'static [&'static str] = &["found", "none"];
     const FLOOR: u64 = 8;
     const BOUND: Bound = SMALL;

@@ -46,6 +46,7 @@ pub struct Circle;
 
 impl Model for Circle {
     const NAME: &'static str = "circle";
+    const PROPERTY: &'static str = "a request is handled once";
     const WITNESSES: &'static [&'static str] = &["no slot was free"];
     const FLOOR: u64 = 400;
     const BOUND: Bound = Bound { plain: None, full: None };
@@ -60,6 +61,7 @@ pub struct SleepingCircle;
 
 impl Model for SleepingCircle {
     const NAME: &'static str = "spurious_unpark_sleeping_circle";
+    const PROPERTY: &'static str = "no wake is lost";
     const WITNESSES: &'static [&'static str] = &["no slot was free"];
     const FLOOR: u64 = 400;
     const BOUND: Bound = Bound { plain: None, full: None };

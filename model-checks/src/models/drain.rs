@@ -11,6 +11,7 @@ pub struct Drained;
 
 impl Model for Drained {
     const NAME: &'static str = "resume_too_early_drain";
+    const PROPERTY: &'static str = "a drain ends after what it waits for";
     const WITNESSES: &'static [&'static str] = &["waited", "had nothing to wait for"];
     const FLOOR: u64 = 481;
     const BOUND: Bound = SMALL;
@@ -25,6 +26,7 @@ pub struct DrainedTwo;
 
 impl Model for DrainedTwo {
     const NAME: &'static str = "resume_too_early_drain_of_two";
+    const PROPERTY: &'static str = "a drain ends after what it waits for";
     const WITNESSES: &'static [&'static str] = &["waited", "had nothing to wait for"];
     const FLOOR: u64 = 912;
     const BOUND: Bound = LARGE;

@@ -20,6 +20,7 @@ pub struct DropDouble;
 
 impl Model for DropDouble {
     const NAME: &'static str = "drop_double";
+    const PROPERTY: &'static str = "a payload is dropped once";
     const WITNESSES: &'static [&'static str] = &["left in the queue", "taken"];
     const FLOOR: u64 = 8;
     const BOUND: Bound = SMALL;

@@ -12,6 +12,7 @@ pub struct ExactNone;
 
 impl Model for ExactNone {
     const NAME: &'static str = "exact_none";
+    const PROPERTY: &'static str = "none free is exact";
     const WITNESSES: &'static [&'static str] = &["overlap"];
     const FLOOR: u64 = 3;
     const BOUND: Bound = MEDIUM;

@@ -37,6 +37,8 @@ use slotwork::{Claims, Client, Design, Pool, Shape, SlotId, Submitters, Worker};
 pub trait Model: 'static {
     /// Its name; begins with the known fault it looks for, if there is one.
     const NAME: &'static str;
+    /// What it establishes, in a few words: several models may stand for one property.
+    const PROPERTY: &'static str;
     /// What must have been seen at least once.
     const WITNESSES: &'static [&'static str];
     /// The fewest executions that count as having looked.

@@ -11,6 +11,7 @@ pub struct Reuse;
 
 impl Model for Reuse {
     const NAME: &'static str = "wrong_fence_masked_reuse";
+    const PROPERTY: &'static str = "the queue alone orders a payload's owners";
     const WITNESSES: &'static [&'static str] = &["the slot was reused meanwhile", "reused after one miss"];
     const FLOOR: u64 = 30;
     const BOUND: Bound = MEDIUM;
@@ -49,6 +50,7 @@ pub struct PushTwice;
 
 impl Model for PushTwice {
     const NAME: &'static str = "push_twice";
+    const PROPERTY: &'static str = "no slot is lost";
     const WITNESSES: &'static [&'static str] = &["one came back meanwhile", "both came back meanwhile"];
     const FLOOR: u64 = 122;
     const BOUND: Bound = LARGE;

@@ -12,6 +12,7 @@ pub struct SleepingTake;
 
 impl Model for SleepingTake {
     const NAME: &'static str = "store_buffer_sleeping_take";
+    const PROPERTY: &'static str = "no wake is lost";
     const WITNESSES: &'static [&'static str] = &["woken", "nobody asleep"];
     const FLOOR: u64 = 191;
     const BOUND: Bound = SMALL;
@@ -35,6 +36,7 @@ pub struct SleepingAcquire;
 
 impl Model for SleepingAcquire {
     const NAME: &'static str = "waiter_vs_recheck_sleeping_acquire";
+    const PROPERTY: &'static str = "no wake is lost";
     const WITNESSES: &'static [&'static str] = &["woken", "nobody asleep"];
     const FLOOR: u64 = 24;
     const BOUND: Bound = SMALL;
@@ -59,6 +61,7 @@ pub struct TwoSleepers;
 
 impl Model for TwoSleepers {
     const NAME: &'static str = "notified_twice_two_sleepers";
+    const PROPERTY: &'static str = "no wake is lost";
     const WITNESSES: &'static [&'static str] = &["woke one", "woke both"];
     const FLOOR: u64 = 450;
     const BOUND: Bound = LARGE;

@@ -14,6 +14,7 @@ pub struct SubmitTake;
 
 impl Model for SubmitTake {
     const NAME: &'static str = "submit_take";
+    const PROPERTY: &'static str = "a payload is seen by who takes it";
     const WITNESSES: &'static [&'static str] = &["taken at once", "taken late"];
     const FLOOR: u64 = 16;
     const BOUND: Bound = SMALL;
@@ -35,6 +36,7 @@ pub struct TwoSubmitters;
 
 impl Model for TwoSubmitters {
     const NAME: &'static str = "plain_flip_two_submitters";
+    const PROPERTY: &'static str = "many submitters: no request is lost";
     const WITNESSES: &'static [&'static str] = &["overlap"];
     const FLOOR: u64 = 28;
     const BOUND: Bound = MEDIUM;
@@ -64,6 +66,7 @@ pub struct TwoSubmittersOneTaker;
 
 impl Model for TwoSubmittersOneTaker {
     const NAME: &'static str = "two_submitters_one_taker";
+    const PROPERTY: &'static str = "many submitters: no request is lost";
     const WITNESSES: &'static [&'static str] = &["one taken meanwhile", "both taken meanwhile"];
     const FLOOR: u64 = 142;
     const BOUND: Bound = LARGE;
@@ -91,6 +94,7 @@ pub struct TwoTakers;
 
 impl Model for TwoTakers {
     const NAME: &'static str = "load_load_two_takers";
+    const PROPERTY: &'static str = "a request is taken once";
     const WITNESSES: &'static [&'static str] = &["one taken meanwhile", "both taken meanwhile"];
     const FLOOR: u64 = 56;
     const BOUND: Bound = LARGE;
@@ -117,6 +121,7 @@ pub struct RoleChange;
 
 impl Model for RoleChange {
     const NAME: &'static str = "role_change";
+    const PROPERTY: &'static str = "a request is taken once";
     const WITNESSES: &'static [&'static str] = &["overlap"];
     const FLOOR: u64 = 12;
     const BOUND: Bound = MEDIUM;
@@ -148,6 +153,7 @@ pub struct ClientChurn;
 
 impl Model for ClientChurn {
     const NAME: &'static str = "thread_exit_client_churn";
+    const PROPERTY: &'static str = "clients may come and go";
     const WITNESSES: &'static [&'static str] = &["came after the other had gone", "both taken meanwhile"];
     const FLOOR: u64 = 101;
     const BOUND: Bound = MEDIUM;
@@ -187,6 +193,7 @@ pub struct FifoOrder;
 
 impl Model for FifoOrder {
     const NAME: &'static str = "fifo_order";
+    const PROPERTY: &'static str = "order per lane";
     const WITNESSES: &'static [&'static str] = &["one taken meanwhile", "both taken meanwhile"];
     const FLOOR: u64 = 75;
     const BOUND: Bound = MEDIUM;

@@ -22,6 +22,7 @@ pub struct WaitOnToDo<const AFTER_HANDLING: bool>;
 
 impl<const AFTER_HANDLING: bool> Model for WaitOnToDo<AFTER_HANDLING> {
     const NAME: &'static str = if AFTER_HANDLING { "wait_until_handled" } else { "wait_until_taken" };
+    const PROPERTY: &'static str = "a drain ends after what it waits for";
     const WITNESSES: &'static [&'static str] = &["waited"];
     const FLOOR: u64 = 2;
     const BOUND: Bound = Bound { plain: None, full: None };
@@ -61,6 +62,7 @@ pub struct TrustsPark<const LOOKS_AGAIN: bool>;
 
 impl<const LOOKS_AGAIN: bool> Model for TrustsPark<LOOKS_AGAIN> {
     const NAME: &'static str = if LOOKS_AGAIN { "looks_again_after_park" } else { "trusts_park" };
+    const PROPERTY: &'static str = "no wake is lost";
     const WITNESSES: &'static [&'static str] = &["slept"];
     const FLOOR: u64 = 100;
     const BOUND: Bound = Bound { plain: None, full: None };
