@@ -1,6 +1,6 @@
 //! How the one weakened site of a mutant run is written, read and applied.
 
-use model_checks::platform::Weakening;
+use model_checks::platform::{Part, Weakening};
 use slotwork::{Access, Site};
 use std::sync::atomic::Ordering;
 
@@ -18,10 +18,29 @@ fn a_weakening_reads_as_it_is_written() {
 fn a_weakened_compare_exchange_fails_no_stronger_than_it_succeeds() {
     let access = Access::CompareExchange(Ordering::AcqRel, Ordering::Acquire);
     let strong = Site { table: "t", name: "A", access, pairs: &[], why: "a test" };
-    let weakened = |to| Weakening { table: "t".into(), name: "A".into(), to }.apply(&strong);
+    let weakened = |to| Weakening { table: "t".into(), name: "A".into(), part: Part::Whole, to }.apply(&strong);
     assert_eq!(weakened(Ordering::Relaxed), Access::CompareExchange(Ordering::Relaxed, Ordering::Relaxed));
     assert_eq!(weakened(Ordering::Release), Access::CompareExchange(Ordering::Release, Ordering::Relaxed));
     assert_eq!(weakened(Ordering::Acquire), Access::CompareExchange(Ordering::Acquire, Ordering::Acquire));
+}
+
+/// One step at a time, and each part of a compare-exchange for itself.
+#[test]
+fn the_steps_of_a_site_are_all_one_step() {
+    let steps = |access| {
+        let site = Site { table: "t", name: "A", access, pairs: &[], why: "a test" };
+        Weakening::steps(&site).iter().map(ToString::to_string).collect::<Vec<_>>()
+    };
+    assert_eq!(steps(Access::Load(Ordering::Acquire)), ["t.A=Relaxed"]);
+    assert_eq!(steps(Access::Store(Ordering::Relaxed)), [""; 0]);
+    assert_eq!(steps(Access::Rmw(Ordering::AcqRel)), ["t.A=Acquire", "t.A=Release"]);
+    assert_eq!(steps(Access::Fence(Ordering::SeqCst)), ["t.A=AcqRel"]);
+    let exchange = Access::CompareExchange(Ordering::Release, Ordering::Acquire);
+    assert_eq!(steps(exchange), ["t.A/success=Relaxed", "t.A/failure=Relaxed"]);
+    let site = Site { table: "t", name: "A", access: exchange, pairs: &[], why: "a test" };
+    let applied: Vec<_> = Weakening::steps(&site).iter().map(|step| step.apply(&site)).collect();
+    let parts = [(Ordering::Relaxed, Ordering::Acquire), (Ordering::Release, Ordering::Relaxed)];
+    assert_eq!(applied, parts.map(|(success, failure)| Access::CompareExchange(success, failure)));
 }
 
 /// Every mutant of the museum weakens a site that exists, and that orders something.

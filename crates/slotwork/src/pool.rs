@@ -35,11 +35,11 @@ crate::sites! {
     /// Every atomic access of the pool.
     pub POOL_SITES in "pool";
     TURN_READ: Load(Relaxed), pairs [], "only the slot's owner reads it so, and the queue's handover orders it after the last owner's store";
-    TURN_SUBMIT: Store(Release), pairs [TURN_OBSERVE], "a drain that sees a later turn sees all that came before it, the earlier completion included";
-    TURN_COMPLETE: Store(Release), pairs [TURN_OBSERVE], "publishes the handler's effects to a drain";
-    TURN_OBSERVE: Load(Acquire), pairs [TURN_SUBMIT, TURN_COMPLETE], "a drain that sees the turn move on sees the handler's effects";
-    COMPLETED_STORE: Store(Release), pairs [COMPLETED_LOAD], "publishes that the slot is free in the queue";
-    COMPLETED_LOAD: Load(Acquire), pairs [COMPLETED_STORE], "a drain that sees the number finds the slot free";
+    TURN_SUBMIT: Store(Relaxed), pairs [], "a drain compares turns for equality alone; what it waits for is published by COMPLETED_STORE";
+    TURN_COMPLETE: Store(Relaxed), pairs [], "names the completion to wait for; the handler's effects are published by COMPLETED_STORE, which comes after";
+    TURN_OBSERVE: Load(Relaxed), pairs [], "sees every submission that happens before the drain by coherence alone; every wait ends with COMPLETED_LOAD";
+    COMPLETED_STORE: Store(Release), pairs [COMPLETED_LOAD], "publishes the handler's effects, and that the slot is free in the queue";
+    COMPLETED_LOAD: Load(Acquire), pairs [COMPLETED_STORE], "a drain that sees the number sees the handler's effects, and finds the slot free";
 }
 
 type AtomicU64Of<Q> = <<Q as RequestQueue>::Platform as Platform>::AtomicU64;

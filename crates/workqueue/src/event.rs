@@ -26,9 +26,9 @@ slotwork::sites! {
     SLEEPERS_CHANGE: Rmw(Relaxed), pairs [], "changed under LOCK; FENCE_SLEEP orders it before the last look";
     SLEEPERS_LOAD: Load(Relaxed), pairs [], "FENCE_WAKE orders it after the publication of the work";
     FENCE_SLEEP: Fence(SeqCst), pairs [FENCE_WAKE], "enlisting comes before the last look, in one order with FENCE_WAKE";
-    FENCE_WAKE: Fence(SeqCst), pairs [FENCE_SLEEP], "publishing comes before looking for sleepers, in one order with FENCE_SLEEP";
-    WOKEN_STORE: Store(Release), pairs [WOKEN_LOAD], "what the waker did happens before the sleeper goes on";
-    WOKEN_LOAD: Load(Acquire), pairs [WOKEN_STORE], "tells a wake from a spurious return of park";
+    FENCE_WAKE: Fence(SeqCst), pairs [FENCE_SLEEP, WOKEN_LOAD], "publishing comes before looking for sleepers, in one order with FENCE_SLEEP";
+    WOKEN_STORE: Store(Relaxed), pairs [], "FENCE_WAKE, always before it, makes it publish what the waker did";
+    WOKEN_LOAD: Load(Acquire), pairs [FENCE_WAKE], "tells a wake from a spurious return of park; with FENCE_WAKE, the look after it sees the waker's work";
     LOCK: Lock, pairs [LOCK], "the list of sleepers";
     WAKES_COUNT: Rmw(Relaxed), pairs [], "a statistic that orders nothing";
     WAKES_LOAD: Load(Relaxed), pairs [], "a statistic that orders nothing";

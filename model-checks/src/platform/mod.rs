@@ -11,7 +11,7 @@ mod token;
 pub use flaky::{Flaky, FlakyAtomic, spurious_failures};
 pub use loom::{Chosen, Interleaving, Loom, LoomAtomic, LoomCell, LoomLock, Spurious, View, Weak};
 pub use shuttle::{Shuttle, ShuttleAtomic, ShuttleCell, ShuttleLock};
-pub use sites::{TouchedSite, UnknownWeakening, Weakening, touched_sites, weaken};
+pub use sites::{Part, TouchedSite, UnknownWeakening, Weakening, touched_sites, weaken};
 pub use token::{LoomJoin, LoomThread};
 
 use ::shuttle::thread as shuttle_thread;
