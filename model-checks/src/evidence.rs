@@ -29,8 +29,7 @@ pub enum Check {
 
 impl Check {
     /// All kinds.
-    pub const ALL: [Self; 6] =
-        [Self::Model, Self::Sampled, Self::History, Self::Progress, Self::Audit, Self::Museum];
+    pub const ALL: [Self; 6] = [Self::Model, Self::Sampled, Self::History, Self::Progress, Self::Audit, Self::Museum];
 
     /// Its name in reports.
     #[must_use]

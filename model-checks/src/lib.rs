@@ -3,6 +3,7 @@
 //! ```text
 //!   platform   Loom (three views), Shuttle, Flaky: machines on which the shipped code runs unchanged
 //!   models     small programs over a queue, with what must hold, what must be seen, and how far to look
+//!   audit      every ordering weakened by a step: which model notices?
 //!   evidence   what one check found out about one design: a row of its proof card
 //!   job        one model × one design × one view: a process of its own, and the line it reports
 //!   museum     known-bad variants and weakened orderings that the models must reject
@@ -37,6 +38,7 @@
 //! Nothing here limits time or counts executions down: a run that is cut off must not look like one
 //! that ended.
 
+pub mod audit;
 pub mod evidence;
 pub mod job;
 pub mod models;

@@ -1,6 +1,6 @@
 //! The whole circle at a size that no model checker reaches: clients, workers, rounds.
 
-use super::{Bound, Model, handles};
+use super::{Bound, Model, UNBOUNDED, handles};
 use crate::platform::Machine;
 use crate::seen::Seen;
 use slotwork::{Atomic, AtomicInteger, Design, SlotId, Submitters};
@@ -49,7 +49,7 @@ impl Model for Circle {
     const PROPERTY: &'static str = "a request is handled once";
     const WITNESSES: &'static [&'static str] = &["no slot was free"];
     const FLOOR: u64 = 400;
-    const BOUND: Bound = Bound { plain: None, full: None };
+    const BOUND: Bound = UNBOUNDED;
 
     fn run<D: Design, P: Machine>(seen: &'static Seen) {
         circle::<D, P>(seen, false);
@@ -64,7 +64,7 @@ impl Model for SleepingCircle {
     const PROPERTY: &'static str = "no wake is lost";
     const WITNESSES: &'static [&'static str] = &["no slot was free"];
     const FLOOR: u64 = 400;
-    const BOUND: Bound = Bound { plain: None, full: None };
+    const BOUND: Bound = UNBOUNDED;
 
     fn run<D: Design, P: Machine>(seen: &'static Seen) {
         circle::<D, P>(seen, true);

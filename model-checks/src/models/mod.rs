@@ -26,9 +26,10 @@ pub use drain::{Drained, DrainedTwo};
 pub use drops::DropDouble;
 pub use exact::ExactNone;
 pub use reuse::{PushTwice, Reuse};
-pub use sleep::{SleepingAcquire, SleepingTake, TwoSleepers};
+pub use sleep::{SleepingAcquire, SleepingTake, TimedOutTake, TwoSleepers};
 pub use submit::{ClientChurn, FifoOrder, RoleChange, SubmitTake, TwoSubmitters, TwoSubmittersOneTaker, TwoTakers};
 
+use crate::job::Lens;
 use crate::platform::Machine;
 use crate::seen::Seen;
 use slotwork::{Claims, Client, Design, Pool, Shape, SlotId, Submitters, Worker};
@@ -64,24 +65,38 @@ pub trait Model: 'static {
 pub struct Bound {
     /// In a plain `cargo test`.
     pub plain: Option<usize>,
-    /// With `--cfg loom`.
+    /// With `--cfg loom`, and on request.
     pub full: Option<usize>,
+    /// The same in the spurious view, which has every failure of an exchange to explore besides.
+    pub full_spurious: Option<usize>,
 }
 
 impl Bound {
+    /// The bound in a view, of a bounded run or of one on request.
+    #[must_use]
+    pub fn of(self, lens: Lens, full: bool) -> Option<usize> {
+        match (full, lens) {
+            (false, _) => self.plain,
+            (true, Lens::Spurious) => self.full_spurious,
+            (true, _) => self.full,
+        }
+    }
+
     /// The bound of this build.
     #[must_use]
-    pub const fn of_this_build(self) -> Option<usize> {
-        if cfg!(loom) { self.full } else { self.plain }
+    pub fn of_this_build(self, lens: Lens) -> Option<usize> {
+        self.of(lens, cfg!(loom))
     }
 }
 
 /// Two threads, a few operations: always complete.
-const SMALL: Bound = Bound { plain: None, full: None };
+const SMALL: Bound = Bound { plain: None, full: None, full_spurious: None };
 /// Two threads, more operations: bounded by default, complete on request.
-const MEDIUM: Bound = Bound { plain: Some(3), full: None };
+const MEDIUM: Bound = Bound { plain: Some(3), full: None, full_spurious: None };
 /// Three threads: bounded always.
-const LARGE: Bound = Bound { plain: Some(2), full: Some(3) };
+const LARGE: Bound = Bound { plain: Some(2), full: Some(3), full_spurious: Some(3) };
+/// Not explored, but sampled or sought.
+pub(crate) const UNBOUNDED: Bound = SMALL;
 
 /// Code that runs for a model, whatever its type.
 pub trait ModelVisitor {
@@ -116,7 +131,7 @@ models![
     AcquireAcquire, LastSlot, ExactNone, NaivePool, FullCircle, WithdrawAcquire, WithdrawComplete, AcquireComplete,
     SubmitTake, TwoSubmitters, TwoSubmittersOneTaker, TwoTakers, RoleChange, ClientChurn, FifoOrder,
     Reuse, PushTwice, Drained, DrainedTwo, DropDouble,
-    SleepingTake, SleepingAcquire, TwoSleepers,
+    SleepingTake, TimedOutTake, SleepingAcquire, TwoSleepers,
 ];
 
 models![

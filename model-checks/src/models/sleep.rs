@@ -6,6 +6,7 @@ use crate::seen::Seen;
 use slotwork::{Claims, Design};
 use slotwork_workqueue::Event;
 use std::sync::Arc;
+use std::time::Duration;
 
 /// A worker sleeps until a request comes. STORE-BUFFER.
 pub struct SleepingTake;
@@ -28,6 +29,41 @@ impl Model for SleepingTake {
         submit::<D, P>(&client, 1);
         seen.saw(if event.notify_one() { "woken" } else { "nobody asleep" });
         assert_eq!(P::join(sleeper), 1);
+    }
+}
+
+/// A worker sleeps for a while, and gives up; a wake that it was sent has not been for nothing. TIMED-OUT-WAITER.
+pub struct TimedOutTake;
+
+impl Model for TimedOutTake {
+    const NAME: &'static str = "timed_out_waiter_take";
+    const PROPERTY: &'static str = "no wake is lost";
+    const WITNESSES: &'static [&'static str] = &["woken", "gave up"];
+    const FLOOR: u64 = 191;
+    const BOUND: Bound = SMALL;
+    const PARKS: bool = true;
+
+    fn run<D: Design, P: Machine>(seen: &'static Seen) {
+        let (client, worker) = one_lane::<D, P>(1);
+        let event = Arc::new(Event::<P>::new());
+        let sleeper = P::spawn({
+            let event = Arc::clone(&event);
+            move || {
+                let mut sleeps = 0;
+                let remaining = || {
+                    sleeps += 1;
+                    (sleeps == 1).then_some(Duration::from_millis(1))
+                };
+                let found = event.wait_until_timeout(|| handle::<D, P>(&worker), remaining);
+                (found, worker)
+            }
+        });
+        submit::<D, P>(&client, 1);
+        let woken = event.notify_one();
+        let (found, _worker) = P::join(sleeper);
+        assert!(found.is_some() || !woken, "who was woken has found the request");
+        seen.saw_if("woken", woken);
+        seen.saw_if("gave up", found.is_none());
     }
 }
 

@@ -156,7 +156,7 @@ impl Model for ClientChurn {
     const PROPERTY: &'static str = "clients may come and go";
     const WITNESSES: &'static [&'static str] = &["came after the other had gone", "both taken meanwhile"];
     const FLOOR: u64 = 101;
-    const BOUND: Bound = MEDIUM;
+    const BOUND: Bound = Bound { full_spurious: Some(3), ..MEDIUM };
 
     fn skip(claims: &Claims) -> Option<&'static str> {
         needs_many(claims)

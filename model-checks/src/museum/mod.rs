@@ -12,6 +12,7 @@ mod bits;
 mod claims;
 mod lists;
 mod mutants;
+mod overstrong;
 mod parts;
 mod waits;
 
@@ -19,11 +20,15 @@ pub use bits::{BIT_SITES, FindFreeReservesNothing, ToggledClaim};
 pub use claims::ScanClaimsExact;
 pub use lists::{LIST_SITES, PlainFlip, PopWithoutAcquire, Sound, UntaggedList};
 pub use mutants::{MUTANTS, Mutant};
+pub use overstrong::{OVERSTRONG_SITES, Overstrong};
 pub use parts::SIGNAL_SITES;
 pub use waits::{TrustsPark, WAIT_SITES, WaitOnToDo};
 
 use crate::job::Lens;
-use crate::models::{ExactNone, FullCircle, Model, NaivePool, Reuse, TwoSubmitters, WithdrawComplete};
+use crate::models::{
+    AcquireComplete, ExactNone, FullCircle, Model, NaivePool, Reuse, SubmitTake, TwoSubmitters, WithdrawAcquire,
+    WithdrawComplete,
+};
 use slotwork::Design;
 use slotwork_freelist_bitmap::FreelistBitmap;
 use slotwork_locked::GlobalLock;
@@ -79,6 +84,10 @@ pairs![
     (WithdrawComplete, Sound, Sound::NAME),
     (FullCircle, ToggledClaim, ToggledClaim::NAME),
     (FullCircle, Sound, Sound::NAME),
+    (SubmitTake, Overstrong, Overstrong::NAME),
+    (Reuse, Overstrong, Overstrong::NAME),
+    (WithdrawAcquire, Overstrong, Overstrong::NAME),
+    (AcquireComplete, Overstrong, Overstrong::NAME),
     (WaitOnToDo<false>, Sound, Sound::NAME),
     (WaitOnToDo<true>, Sound, Sound::NAME),
     (TrustsPark<false>, Sound, Sound::NAME),

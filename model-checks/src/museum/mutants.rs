@@ -3,6 +3,7 @@
 use crate::job::Lens;
 use crate::models::{
     AcquireComplete, ClientChurn, Drained, Model, NaivePool, RoleChange, SleepingAcquire, SleepingTake, SubmitTake,
+    TimedOutTake,
 };
 
 /// A site made weaker, and the model that must notice.
@@ -64,6 +65,7 @@ pub const MUTANTS: &[Mutant] = &[
     relaxed("event.FENCE_WAKE=Relaxed", SleepingTake::NAME, "bitmap-claim"),
     relaxed("event.FENCE_SLEEP=Relaxed", SleepingAcquire::NAME, "bitmap"),
     relaxed("event.FENCE_WAKE=Relaxed", SleepingAcquire::NAME, "bitmap"),
+    relaxed("event.WOKEN_LOAD=Relaxed", TimedOutTake::NAME, "bitmap"),
     relaxed("pool.COMPLETED_STORE=Relaxed", Drained::NAME, "bitmap"),
     relaxed("pool.COMPLETED_LOAD=Relaxed", Drained::NAME, "bitmap"),
 ];

@@ -1,6 +1,6 @@
 //! Exhibits of waiting: for the wrong thing, or for a reason that was not given.
 
-use crate::models::{Bound, Model, one_lane};
+use crate::models::{Bound, Model, UNBOUNDED, one_lane};
 use crate::platform::Machine;
 use crate::seen::Seen;
 use slotwork::{AccessCell, Atomic, AtomicInteger, Design};
@@ -25,7 +25,7 @@ impl<const AFTER_HANDLING: bool> Model for WaitOnToDo<AFTER_HANDLING> {
     const PROPERTY: &'static str = "a drain ends after what it waits for";
     const WITNESSES: &'static [&'static str] = &["waited"];
     const FLOOR: u64 = 2;
-    const BOUND: Bound = Bound { plain: None, full: None };
+    const BOUND: Bound = UNBOUNDED;
 
     fn run<D: Design, P: Machine>(seen: &'static Seen) {
         let (client, worker) = one_lane::<D, P>(1);
@@ -65,7 +65,7 @@ impl<const LOOKS_AGAIN: bool> Model for TrustsPark<LOOKS_AGAIN> {
     const PROPERTY: &'static str = "no wake is lost";
     const WITNESSES: &'static [&'static str] = &["slept"];
     const FLOOR: u64 = 100;
-    const BOUND: Bound = Bound { plain: None, full: None };
+    const BOUND: Bound = UNBOUNDED;
 
     fn run<D: Design, P: Machine>(seen: &'static Seen) {
         let flag = Arc::new(P::AtomicU32::new(0));

@@ -58,7 +58,9 @@ pub struct Weakening {
 
 /// A weakening that cannot be read.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
-#[error("'{0}' is no weakening; one is written as table.NAME=Relaxed (or NAME/success, NAME/failure; Acquire, Release, AcqRel)")]
+#[error(
+    "'{0}' is no weakening; one is written as table.NAME=Relaxed (or NAME/success, NAME/failure; Acquire, Release, AcqRel)"
+)]
 pub struct UnknownWeakening(String);
 
 impl FromStr for Weakening {
