@@ -27,7 +27,9 @@ pub use drops::DropDouble;
 pub use exact::ExactNone;
 pub use reuse::{PushTwice, Reuse};
 pub use sleep::{SleepingAcquire, SleepingTake, TimedOutTake, TwoSleepers};
-pub use submit::{ClientChurn, FifoOrder, RoleChange, SubmitTake, TwoSubmitters, TwoSubmittersOneTaker, TwoTakers};
+pub use submit::{
+    ClientChurn, FifoOrder, RoleChange, RoleChangeTwice, SubmitTake, TwoSubmitters, TwoSubmittersOneTaker, TwoTakers,
+};
 
 use crate::job::Lens;
 use crate::platform::Machine;
@@ -129,7 +131,7 @@ models![
     /// Runs `visitor` for every model that is explored by loom.
     visit_models, visit_model:
     AcquireAcquire, LastSlot, ExactNone, NaivePool, FullCircle, WithdrawAcquire, WithdrawComplete, AcquireComplete,
-    SubmitTake, TwoSubmitters, TwoSubmittersOneTaker, TwoTakers, RoleChange, ClientChurn, FifoOrder,
+    SubmitTake, TwoSubmitters, TwoSubmittersOneTaker, TwoTakers, RoleChange, RoleChangeTwice, ClientChurn, FifoOrder,
     Reuse, PushTwice, Drained, DrainedTwo, DropDouble,
     SleepingTake, TimedOutTake, SleepingAcquire, TwoSleepers,
 ];

@@ -127,25 +127,46 @@ impl Model for RoleChange {
     const BOUND: Bound = MEDIUM;
 
     fn run<D: Design, P: Machine>(seen: &'static Seen) {
-        let (client, mut workers) = handles::<D, P>(2, 1);
-        let (one, two) = (workers.remove(0), workers.remove(0));
-        let overlap = Arc::new(Overlap::default());
-        let other = P::spawn({
-            let overlap = Arc::clone(&overlap);
-            move || {
-                let taken = overlap.during(seen, "overlap", || handle::<D, P>(&two));
-                (taken, two)
-            }
-        });
-        let taken = overlap.during(seen, "overlap", || {
-            submit::<D, P>(&client, 1);
-            handle::<D, P>(&one)
-        });
-        let (others, two) = P::join(other);
-        let late = handle_all::<D, P>(&one).into_iter().chain(handle_all::<D, P>(&two));
-        let all: Vec<u64> = taken.into_iter().chain(others).chain(late).collect();
-        assert_eq!(all, [1], "the request arrives once");
+        role_change::<D, P>(seen, 1);
     }
+}
+
+/// The same twice over, so that the other thread's take may find the queue two requests further on.
+pub struct RoleChangeTwice;
+
+impl Model for RoleChangeTwice {
+    const NAME: &'static str = "role_change_twice";
+    const PROPERTY: &'static str = "a request is taken once";
+    const WITNESSES: &'static [&'static str] = &["overlap"];
+    const FLOOR: u64 = 12;
+    const BOUND: Bound = MEDIUM;
+
+    fn run<D: Design, P: Machine>(seen: &'static Seen) {
+        role_change::<D, P>(seen, 2);
+    }
+}
+
+fn role_change<D: Design, P: Machine>(seen: &'static Seen, requests: u64) {
+    let slots_per_lane = usize::try_from(requests).expect("a few");
+    let (client, mut workers) = handles::<D, P>(2, slots_per_lane);
+    let (one, two) = (workers.remove(0), workers.remove(0));
+    let overlap = Arc::new(Overlap::default());
+    let other = P::spawn({
+        let overlap = Arc::clone(&overlap);
+        move || {
+            let taken = overlap.during(seen, "overlap", || handle::<D, P>(&two));
+            (taken, two)
+        }
+    });
+    let taken = overlap.during(seen, "overlap", || {
+        (1..=requests).for_each(|value| submit::<D, P>(&client, value));
+        (1..=requests).filter_map(|_| handle::<D, P>(&one)).collect::<Vec<_>>()
+    });
+    let (others, two) = P::join(other);
+    let late = handle_all::<D, P>(&one).into_iter().chain(handle_all::<D, P>(&two));
+    let mut all: Vec<u64> = taken.into_iter().chain(others).chain(late).collect();
+    all.sort_unstable();
+    assert!(all.iter().copied().eq(1..=requests), "each request arrives once");
 }
 
 /// A client submits and goes; another comes meanwhile, perhaps in its place, and submits. THREAD-EXIT.

@@ -2,8 +2,8 @@
 
 use crate::job::Lens;
 use crate::models::{
-    AcquireComplete, ClientChurn, Drained, Model, NaivePool, RoleChange, SleepingAcquire, SleepingTake, SubmitTake,
-    TimedOutTake,
+    AcquireComplete, ClientChurn, Drained, Model, NaivePool, RoleChange, RoleChangeTwice, SleepingAcquire,
+    SleepingTake, SubmitTake, TimedOutTake,
 };
 
 /// A site made weaker, and the model that must notice.
@@ -61,6 +61,7 @@ pub const MUTANTS: &[Mutant] = &[
     relaxed("linked-queue.NEWER_LOAD=Relaxed", SubmitTake::NAME, "linked-queue"),
     relaxed("linked-queue.HEAD_SWING=Relaxed", RoleChange::NAME, "linked-queue"),
     relaxed("linked-queue.HEAD_LOAD=Relaxed", RoleChange::NAME, "linked-queue"),
+    relaxed("linked-queue.HEAD_SWING/failure=Relaxed", RoleChangeTwice::NAME, "linked-queue"),
     relaxed("event.FENCE_SLEEP=Relaxed", SleepingTake::NAME, "bitmap-claim"),
     relaxed("event.FENCE_WAKE=Relaxed", SleepingTake::NAME, "bitmap-claim"),
     relaxed("event.FENCE_SLEEP=Relaxed", SleepingAcquire::NAME, "bitmap"),
