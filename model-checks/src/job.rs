@@ -11,7 +11,9 @@
 
 use crate::models::{Model, ModelVisitor, visit_model, visit_sampled_model};
 use crate::museum;
-use crate::platform::{Chosen, Interleaving, Loom, Shuttle, Spurious, Weak, Weakening, touched_sites, weaken};
+use crate::platform::{
+    Chosen, Interleaving, Loom, Shuttle, Spurious, Weak, Weakening, keep_steps, steps, table, touched_sites, weaken,
+};
 use crate::seen::Seen;
 use slotwork::Design;
 use slotwork_catalog::Visitor;
@@ -21,9 +23,13 @@ use std::process::{Command, ExitCode};
 use std::str::FromStr;
 use std::sync::OnceLock;
 use std::time::Instant;
+use thiserror::Error;
 
 /// Begins the arguments of a run.
 const MARK: &str = "--run-one-model";
+
+/// The same, of a run that also prints the steps of a wrong execution.
+const MARK_STEPS: &str = "--run-one-model-with-steps";
 
 /// Thread switches in one execution, above which it is taken for a loop that does not end.
 const MAX_BRANCHES: usize = 20_000;
@@ -67,6 +73,19 @@ impl Lens {
             Self::Random => "random",
             Self::Pct => "pct",
             Self::Uniform => "uniform",
+        }
+    }
+}
+
+impl Lens {
+    /// What it cannot see.
+    #[must_use]
+    pub const fn blind(self) -> &'static str {
+        match self {
+            Self::Weak => "interleavings of a load and an exchange that loom's reduction skips; load buffering",
+            Self::Interleaving => "stale values; load buffering",
+            Self::Spurious => "stale values; load buffering; failures and returns beyond every other one",
+            Self::Random | Self::Pct | Self::Uniform => "any ordering: all is sequentially consistent; what was not drawn",
         }
     }
 }
@@ -130,17 +149,64 @@ pub enum Verdict {
     Broken(String),
 }
 
+/// A job that cannot be read.
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+#[error("'{0}' is no run of a model; one is written as 'MODEL DESIGN VIEW BOUND [SITE=ORDERING]', where BOUND may be none")]
+pub struct UnknownJob(String);
+
+impl FromStr for Job {
+    type Err = UnknownJob;
+
+    fn from_str(text: &str) -> Result<Self, UnknownJob> {
+        let words: Vec<&str> = text.split_whitespace().collect();
+        let read = || {
+            let [model, design, lens, bound, weakening @ ..] = &words[..] else { return None };
+            let weakening = match weakening {
+                [] => None,
+                [weakening] => Some(weakening.parse().ok()?),
+                _ => return None,
+            };
+            Some(Self {
+                model: (*model).into(),
+                design: (*design).into(),
+                lens: lens.parse().ok()?,
+                bound: if *bound == "none" { None } else { Some(bound.parse().ok()?) },
+                weakening,
+            })
+        };
+        read().ok_or_else(|| UnknownJob(text.into()))
+    }
+}
+
+impl fmt::Display for Job {
+    /// As it is read.
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { model, design, lens, bound, weakening } = self;
+        let bound = bound.map_or_else(|| "none".into(), |bound| bound.to_string());
+        write!(formatter, "{model} {design} {lens} {bound}")?;
+        weakening.as_ref().map_or(Ok(()), |weakening| write!(formatter, " {weakening}"))
+    }
+}
+
 impl Job {
     /// Runs it in a process of its own: this program, started again.
     #[must_use]
     pub fn run_apart(&self) -> Verdict {
+        self.run_apart_and_read(false).0
+    }
+
+    /// The same, and if it is rejected, the steps of the wrong execution as a table. Views of loom only.
+    #[must_use]
+    pub fn run_apart_with_steps(&self) -> (Verdict, String) {
+        self.run_apart_and_read(true)
+    }
+
+    fn run_apart_and_read(&self, with_steps: bool) -> (Verdict, String) {
         let mut command = match std::env::current_exe() {
             Ok(program) => Command::new(program),
-            Err(error) => return Verdict::Broken(format!("this program is nowhere: {error}")),
+            Err(error) => return (Verdict::Broken(format!("this program is nowhere: {error}")), String::new()),
         };
-        let bound = self.bound.map_or_else(|| "none".into(), |bound| bound.to_string());
-        command.args([MARK, &self.model, &self.design, self.lens.name(), &bound]);
-        command.args(self.weakening.as_ref().map(Weakening::to_string));
+        command.args([if with_steps { MARK_STEPS } else { MARK }, &self.to_string()]);
         // A run is what its arguments say, whatever the caller has in the environment.
         for (name, _) in std::env::vars_os() {
             if name.to_string_lossy().starts_with("LOOM_") || name.to_string_lossy().starts_with("SHUTTLE_") {
@@ -150,13 +216,14 @@ impl Job {
         match command.output() {
             Ok(output) => {
                 let text = String::from_utf8_lossy(&output.stdout);
-                let line = text.lines().last().unwrap_or_default();
-                Verdict::read(line, output.status.code()).unwrap_or_else(|| {
+                let (steps, line) = text.trim_end().rsplit_once('\n').unwrap_or(("", text.trim_end()));
+                let verdict = Verdict::read(line, output.status.code()).unwrap_or_else(|| {
                     let errors = String::from_utf8_lossy(&output.stderr);
                     Verdict::Broken(format!("{}: {text}{errors}", output.status))
-                })
+                });
+                (verdict, steps.into())
             }
-            Err(error) => Verdict::Broken(format!("no process for it: {error}")),
+            Err(error) => (Verdict::Broken(format!("no process for it: {error}")), String::new()),
         }
     }
 
@@ -200,20 +267,13 @@ const REJECTED: i32 = 3;
 #[must_use]
 pub fn run_if_asked() -> Option<ExitCode> {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
-    let [mark, model, design, lens, bound, weakening @ ..] = &arguments[..] else { return None };
-    if mark != MARK {
-        return None;
+    let [mark, job] = &arguments[..] else { return None };
+    match mark.as_str() {
+        MARK => {}
+        MARK_STEPS => keep_steps(),
+        _ => return None,
     }
-    let job = || -> Result<Job, Box<dyn std::error::Error>> {
-        Ok(Job {
-            model: model.clone(),
-            design: design.clone(),
-            lens: lens.parse()?,
-            bound: if bound == "none" { None } else { Some(bound.parse()?) },
-            weakening: weakening.first().map(|weakening| weakening.parse()).transpose()?,
-        })
-    };
-    match job() {
+    match job.parse() {
         Ok(job) => Some(run_here(&job)),
         Err(error) => {
             eprintln!("{error}");
@@ -299,6 +359,10 @@ fn report_panics(title: String, seen: &'static Seen, start: Instant) {
     std::panic::set_hook(Box::new(move |panic| {
         let why = panic.payload_as_str().unwrap_or("a panic").replace('\n', " ");
         let (executions, milliseconds) = (seen.executions(), start.elapsed().as_millis());
+        let steps = steps();
+        if !steps.is_empty() {
+            println!("{}", table(&steps));
+        }
         println!("{title} rejected={executions} ms={milliseconds} why={why}");
         std::process::exit(REJECTED);
     }));

@@ -118,7 +118,7 @@ impl ModelTask {
                 }
                 Verdict::Accepted(report) => (report.executions, report.witnesses, Outcome::Passed),
                 Verdict::Rejected { executions, why } => {
-                    let replay = format!("verify --replay '{}'", self.job.to_text());
+                    let replay = format!("verify --replay '{}'", self.job);
                     (executions, Vec::new(), Outcome::Failed { why, replay })
                 }
                 Verdict::Broken(why) => (0, Vec::new(), Outcome::GaveUp { why: why.replace('\n', " ") }),

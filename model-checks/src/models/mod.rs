@@ -166,6 +166,7 @@ fn second_client<D: Design, P: Machine>(client: &ClientOf<D, P>) -> ClientOf<D, 
 /// Acquires a slot for the rest of the execution.
 fn keep<D: Design, P: Machine>(client: &ClientOf<D, P>) -> Option<SlotId> {
     P::step();
+    P::operation("acquire, to keep");
     let vacant = client.acquire()?;
     let slot = vacant.slot();
     std::mem::forget(vacant);
@@ -175,25 +176,30 @@ fn keep<D: Design, P: Machine>(client: &ClientOf<D, P>) -> Option<SlotId> {
 /// Acquires a slot that must be free, and submits a value in it.
 fn submit<D: Design, P: Machine>(client: &ClientOf<D, P>, value: u64) {
     P::step();
+    P::operation("acquire");
     let mut vacant = client.acquire().expect("a slot is free");
     *vacant = value;
     P::step();
+    P::operation("submit");
     vacant.submit();
 }
 
 /// Looks for a slot, and says what is in it; it is withdrawn at once.
 fn look<D: Design, P: Machine>(client: &ClientOf<D, P>) -> Option<u64> {
     P::step();
+    P::operation("acquire, read, withdraw");
     client.acquire().map(|vacant| *vacant)
 }
 
 /// Takes a request, answers it with ten times its value, and says what the value was.
 fn handle<D: Design, P: Machine>(worker: &WorkerOf<D, P>) -> Option<u64> {
     P::step();
+    P::operation("take");
     let mut claimed = worker.take()?;
     let value = *claimed;
     *claimed = value * 10;
     P::step();
+    P::operation("complete");
     claimed.complete();
     Some(value)
 }

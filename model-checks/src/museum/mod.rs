@@ -14,6 +14,7 @@ mod lists;
 mod mutants;
 mod overstrong;
 mod parts;
+mod show;
 mod waits;
 
 pub use bits::{BIT_SITES, FindFreeReservesNothing, ToggledClaim};
@@ -22,6 +23,7 @@ pub use lists::{LIST_SITES, PlainFlip, PopWithoutAcquire, Sound, UntaggedList};
 pub use mutants::{MUTANTS, Mutant};
 pub use overstrong::{OVERSTRONG_SITES, Overstrong};
 pub use parts::SIGNAL_SITES;
+pub use show::Showing;
 pub use waits::{TrustsPark, WAIT_SITES, WaitOnToDo};
 
 use crate::job::Lens;
@@ -155,7 +157,7 @@ pub const EXHIBITS: &[Exhibit] = &[
     Exhibit {
         name: "spurious_unpark_trusted",
         story: "a sleeper takes the return of park for the news it waits for; park may return for no reason",
-        lens: Lens::Random,
+        lens: Lens::Spurious,
         bad: (TrustsPark::<false>::NAME, Sound::NAME),
         good: (TrustsPark::<true>::NAME, Sound::NAME),
     },

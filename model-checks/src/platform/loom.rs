@@ -17,6 +17,7 @@
 use super::Machine;
 use super::sites::execute;
 use super::token::{LoomJoin, LoomThread};
+use super::trace;
 use loom::cell::{MutPtr, UnsafeCell};
 use loom::sync::Mutex;
 use loom::sync::atomic::{AtomicPtr, AtomicU32, AtomicU64};
@@ -113,10 +114,24 @@ fn accessed(site: &'static Site) -> Site {
     execute(site)
 }
 
+/// Notes an access for whoever reads the execution.
+fn note(site: &'static Site, values: &[&dyn trace::Shown], result: Option<&dyn trace::Shown>) {
+    if trace::is_on() {
+        trace::record(thread_number(), false, trace::access(site, values, result));
+    }
+}
+
+/// The number of the running thread, in the order in which threads were started.
+fn thread_number() -> usize {
+    let identity = format!("{:?}", loom::thread::current().id());
+    identity.chars().filter(char::is_ascii_digit).collect::<String>().parse().unwrap_or(0)
+}
+
 impl<V: View> Loom<V> {
     /// Begins an execution.
     pub fn begin() {
         STAGE.set(Some(Arc::new(AtomicU32::new(0))));
+        trace::begin();
     }
 }
 
@@ -131,6 +146,7 @@ unsafe impl<V: View> Platform for Loom<V> {
     type Thread = LoomThread;
 
     fn fence(site: &'static Site) {
+        note(site, &[], None);
         match accessed(site).fence() {
             // A weakened fence.
             Ordering::Relaxed => {}
@@ -156,10 +172,12 @@ unsafe impl<V: View> Platform for Loom<V> {
     }
 
     fn park() {
+        Self::operation("park");
         LoomThread::park(V::fails_at_times());
     }
 
     fn unpark(thread: &Self::Thread) {
+        Self::operation("unpark");
         thread.unpark();
     }
 }
@@ -184,6 +202,12 @@ impl<V: View> Machine for Loom<V> {
     fn step() {
         let stage = STAGE.with_borrow(Clone::clone).expect("an execution has begun");
         stage.store(0, Ordering::Relaxed);
+    }
+
+    fn operation(name: &str) {
+        if trace::is_on() {
+            trace::record(thread_number(), true, name.into());
+        }
     }
 }
 
@@ -215,20 +239,27 @@ macro_rules! atomic {
             }
 
             fn load(&self, site: &'static Site) -> $value {
-                self.read(accessed(site).load())
+                let value = self.read(accessed(site).load());
+                note(site, &[], Some(&value));
+                value
             }
 
             fn store(&self, value: $value, site: &'static Site) {
                 self.inner.store(value, accessed(site).store());
+                note(site, &[&value], None);
             }
 
             fn swap(&self, value: $value, site: &'static Site) -> $value {
-                self.inner.swap(value, accessed(site).rmw())
+                let before = self.inner.swap(value, accessed(site).rmw());
+                note(site, &[&value], Some(&before));
+                before
             }
 
             fn compare_exchange(&self, current: $value, new: $value, site: &'static Site) -> Result<$value, $value> {
                 let (success, failure) = accessed(site).compare_exchange();
-                self.inner.compare_exchange(current, new, success, failure)
+                let result = self.inner.compare_exchange(current, new, success, failure);
+                note(site, &[&current, &new], Some(&result));
+                result
             }
 
             fn compare_exchange_weak(
@@ -237,11 +268,13 @@ macro_rules! atomic {
                 new: $value,
                 site: &'static Site,
             ) -> Result<$value, $value> {
-                let (success, failure) = accessed(site).compare_exchange();
                 if V::fails_at_times() && self.attempts.fetch_add(1, Ordering::Relaxed) % 2 == 0 {
-                    return Err(self.read(failure));
+                    let (_, failure) = accessed(site).compare_exchange();
+                    let result = Err(self.read(failure));
+                    note(site, &[&current, &new], Some(&result));
+                    return result;
                 }
-                self.inner.compare_exchange(current, new, success, failure)
+                self.compare_exchange(current, new, site)
             }
         }
     };
@@ -252,7 +285,9 @@ macro_rules! integer {
         impl<V: View> AtomicInteger<$value> for LoomAtomic<$cell, V> {
             $(
                 fn $operation(&self, value: $value, site: &'static Site) -> $value {
-                    self.inner.$operation(value, accessed(site).rmw())
+                    let before = self.inner.$operation(value, accessed(site).rmw());
+                    note(site, &[&value], Some(&before));
+                    before
                 }
             )+
         }
@@ -276,6 +311,7 @@ impl<T: Send> Lock<T> for LoomLock<T> {
     fn with<R>(&self, site: &'static Site, critical: impl FnOnce(&mut T) -> R) -> R {
         accessed(site);
         let mut guard = self.0.lock().expect("loom's mutex is not poisoned: a panic ends the process");
+        note(site, &[], None);
         critical(&mut guard)
     }
 }
@@ -296,6 +332,9 @@ impl AccessCell for LoomCell {
     }
 
     fn hold(&self) -> MutPtr<()> {
+        if trace::is_on() {
+            trace::record(thread_number(), false, "touch a payload".into());
+        }
         self.0.get_mut()
     }
 }

@@ -7,12 +7,14 @@ mod loom;
 mod shuttle;
 mod sites;
 mod token;
+mod trace;
 
 pub use flaky::{Flaky, FlakyAtomic, spurious_failures};
 pub use loom::{Chosen, Interleaving, Loom, LoomAtomic, LoomCell, LoomLock, Spurious, View, Weak};
 pub use shuttle::{Shuttle, ShuttleAtomic, ShuttleCell, ShuttleLock};
 pub use sites::{Part, TouchedSite, UnknownWeakening, Weakening, touched_sites, weaken};
 pub use token::{LoomJoin, LoomThread};
+pub use trace::{Step, keep_steps, steps, table};
 
 use ::shuttle::thread as shuttle_thread;
 use slotwork::{Native, Platform};
@@ -37,6 +39,11 @@ pub trait Machine: Platform {
 
     /// Stands between two operations of a model, where others may come in.
     fn step() {}
+
+    /// Says which operation a thread begins, to whoever reads the execution.
+    fn operation(name: &str) {
+        let _ = name;
+    }
 }
 
 macro_rules! machine {

@@ -1,0 +1,90 @@
+//! Which rows establish a design's claims. A claim that nothing establishes keeps its card from being green.
+
+use crate::evidence::{Check, Evidence, Outcome};
+use slotwork::{NoneFree, Operation, Order, Progress, Submitters};
+use slotwork_catalog::Entry;
+
+/// A claim, and the rows that stand for it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Claim {
+    /// The claim, in words.
+    pub text: String,
+    /// Each of these kinds must have a row with this property that passed; one that begins so will do.
+    pub needs: Vec<(Check, String)>,
+    /// Where it is checked instead, if no card can: by the compiler, or by a test that needs a process of its own.
+    pub elsewhere: Option<&'static str>,
+}
+
+impl Claim {
+    fn by(text: impl Into<String>, needs: &[(Check, &str)]) -> Self {
+        let needs = needs.iter().map(|&(check, property)| (check, property.into())).collect();
+        Self { text: text.into(), needs, elsewhere: None }
+    }
+
+    fn elsewhere(text: impl Into<String>, place: &'static str) -> Self {
+        Self { text: text.into(), needs: Vec::new(), elsewhere: Some(place) }
+    }
+
+    /// Whether these rows establish it.
+    pub fn is_established<'a>(&self, rows: impl Iterator<Item = &'a Evidence> + Clone) -> bool {
+        let passed = |row: &&Evidence| row.outcome == Outcome::Passed && row.verdict().is_ok();
+        self.needs.iter().all(|(check, property)| {
+            rows.clone().filter(passed).any(|row| row.check == *check && row.property.starts_with(property.as_str()))
+        })
+    }
+}
+
+/// The claims of a design.
+#[must_use]
+pub fn claims_of(entry: &Entry) -> Vec<Claim> {
+    let claims = &entry.claims;
+    let mut all = vec![
+        Claim::by("a slot has one owner", &[(Check::Model, "a slot has one owner")]),
+        Claim::by("a request is handled once", &[(Check::Sampled, "a request is handled once")]),
+        Claim::by("no slot is lost", &[(Check::Model, "no slot is lost")]),
+    ];
+    if claims.submitters == Submitters::One {
+        // These three have models for two clients only.
+        all.retain(|claim| claim.text != "a slot has one owner" && claim.text != "no slot is lost");
+        all.push(Claim::by("a slot has one owner", &[(Check::Sampled, "a request is handled once")]));
+        all.push(Claim::elsewhere("one submitter", "the compiler: tests that must not compile, in crates/slotwork/src/pool.rs"));
+    } else {
+        all.push(Claim::by("many submitters", &[(Check::Model, "many submitters")]));
+    }
+    match claims.order {
+        Order::Fifo => all.push(Claim::by(
+            "first in, first out per lane",
+            &[(Check::Model, "order per lane"), (Check::History, "order")],
+        )),
+        Order::Rotating => all.push(Claim::by("overtaken fewer than 2 × slots per lane times", &[(Check::History, "order")])),
+        Order::Any => {}
+    }
+    match claims.none_free {
+        NoneFree::Exact if claims.submitters == Submitters::Many => all.push(Claim::by(
+            "none free is exact",
+            &[(Check::Model, "none free is exact"), (Check::History, "none free")],
+        )),
+        _ => all.push(Claim::by("a slot that is free all the time is found", &[(Check::History, "none free")])),
+    }
+    for operation in Operation::ALL {
+        let name = operation.to_string().to_lowercase();
+        let text = match claims.progress.of(operation) {
+            Progress::Blocking => format!("{name} blocks"),
+            Progress::ObstructionFree => format!("{name} is obstruction-free only"),
+            Progress::LockFree => format!("{name} is lock-free"),
+            Progress::WaitFree => format!("{name} is wait-free"),
+        };
+        let needs = vec![(Check::Progress, text.clone())];
+        all.push(Claim { text, needs, elsewhere: None });
+    }
+    if claims.work_conserving {
+        all.push(Claim::by("no worker idles beside a queued request", &[(Check::Model, "no worker idles beside a queued request")]));
+    }
+    if !claims.allocates {
+        all.push(Claim::elsewhere("allocates nothing once built", "cargo test -p slotwork-catalog --test memory"));
+    }
+    if claims.max_lanes.is_some() || claims.max_slots_per_lane.is_some() || claims.max_clients.is_some() {
+        all.push(Claim::elsewhere("its limits are refused at the right argument", "cargo test -p slotwork-catalog --test shapes"));
+    }
+    all
+}
