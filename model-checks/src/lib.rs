@@ -4,9 +4,11 @@
 //!   platform   Loom (three views), Shuttle, Flaky: machines on which the shipped code runs unchanged
 //!   models     small programs over a queue, with what must hold, what must be seen, and how far to look
 //!   audit      every ordering weakened by a step: which model notices?
+//!   card       all of it, planned, run apart, and put together: a proof card per design
 //!   evidence   what one check found out about one design: a row of its proof card
 //!   job        one model × one design × one view: a process of its own, and the line it reports
 //!   museum     known-bad variants and weakened orderings that the models must reject
+//!   replay     a failure again, by the text that was printed with it
 //!   oracle     is the checker itself right? random programs against brute force
 //! ```
 //!
@@ -39,10 +41,12 @@
 //! that ended.
 
 pub mod audit;
+pub mod card;
 pub mod evidence;
 pub mod job;
 pub mod models;
 pub mod museum;
 pub mod oracle;
 pub mod platform;
+pub mod replay;
 pub mod seen;

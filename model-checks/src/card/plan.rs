@@ -16,7 +16,7 @@ use crate::audit::{WAIVERS, audit, mutants, tables};
 use crate::evidence::{Check, Evidence, Extent, Outcome};
 use crate::job::{Job, Lens, Verdict};
 use crate::models::{Model, ModelVisitor, visit_models, visit_sampled_models};
-use crate::museum::EXHIBITS;
+use crate::museum::gallery;
 use serde::{Deserialize, Serialize};
 use slotwork::{Access, Site};
 use slotwork_catalog::{ENTRIES, Entry, UnknownDesign};
@@ -54,7 +54,7 @@ pub enum Task {
     /// A mutant, by its table and its weakening.
     Audit(&'static str, String),
     /// An exhibit.
-    Museum(&'static str),
+    Museum(String),
 }
 
 /// A model, with what its report is held to.
@@ -98,7 +98,7 @@ impl Task {
                 .map(|(table, mutant)| audit(table, &mutant, WAIVERS))
                 .collect(),
             Self::Museum(name) => {
-                EXHIBITS.iter().filter(|exhibit| exhibit.name == *name).map(crate::museum::Exhibit::evidence).collect()
+                gallery().iter().filter(|piece| piece.name == *name).map(crate::museum::Piece::evidence).collect()
             }
         }
     }
@@ -173,7 +173,7 @@ pub fn plan(level: Level, designs: &[String]) -> Result<Vec<Task>, UnknownDesign
         }
     }
     if designs.is_empty() {
-        tasks.extend(EXHIBITS.iter().map(|exhibit| Task::Museum(exhibit.name)));
+        tasks.extend(gallery().into_iter().map(|piece| Task::Museum(piece.name)));
     }
     Ok(tasks)
 }

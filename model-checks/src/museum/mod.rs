@@ -10,6 +10,7 @@
 
 mod bits;
 mod claims;
+mod gallery;
 mod lists;
 mod mutants;
 mod overstrong;
@@ -19,6 +20,7 @@ mod waits;
 
 pub use bits::{BIT_SITES, FindFreeReservesNothing, ToggledClaim};
 pub use claims::ScanClaimsExact;
+pub use gallery::{Piece, Shown, gallery};
 pub use lists::{LIST_SITES, PlainFlip, PopWithoutAcquire, Sound, UntaggedList};
 pub use mutants::{MUTANTS, Mutant};
 pub use overstrong::{OVERSTRONG_SITES, Overstrong};

@@ -1,9 +1,7 @@
 //! Showing an exhibit: its rejection, its minimal interleaving, and its sound counterpart.
 
 use super::Exhibit;
-use crate::evidence::{Check, Evidence, Extent, Outcome};
 use crate::job::{Job, Lens, Verdict};
-use std::time::Instant;
 
 /// An exhibit as it was rejected, with as few thread switches as that takes.
 #[derive(Clone, Debug)]
@@ -54,39 +52,6 @@ impl Exhibit {
             Verdict::Accepted(report) => Ok(report.executions),
             Verdict::Rejected { executions, why } => Err(format!("its counterpart is wrong in execution {executions}: {why}")),
             Verdict::Broken(text) => Err(format!("its counterpart broke off: {text}")),
-        }
-    }
-
-    /// Both, as a row: it passes when the exhibit is rejected and its counterpart is not.
-    #[must_use]
-    pub fn evidence(&self) -> Evidence {
-        let start = Instant::now();
-        let both = self.show().and_then(|showing| Ok((showing, self.counterpart()?)));
-        let (property, count, witnesses, outcome) = match both {
-            Ok((showing, counterpart)) => (
-                format!("rejected with {} preemptions: {}", showing.preemptions, showing.why),
-                showing.executions,
-                vec![("executions of the counterpart, accepted".into(), counterpart)],
-                Outcome::Passed,
-            ),
-            Err(why) => {
-                let replay = format!("museum {}", self.name);
-                ("rejected".into(), 0, Vec::new(), Outcome::Failed { why: why.replace('\n', " "), replay })
-            }
-        };
-        Evidence {
-            design: self.bad.1.into(),
-            property,
-            check: Check::Museum,
-            subject: self.name.into(),
-            view: self.lens.to_string(),
-            extent: Extent::Complete,
-            count,
-            unit: "executions until rejected".into(),
-            witnesses,
-            milliseconds: u64::try_from(start.elapsed().as_millis()).unwrap_or(u64::MAX),
-            blind: "other ways into the same fault".into(),
-            outcome,
         }
     }
 }

@@ -1,0 +1,148 @@
+//! `slotwork verify`: runs the plan, prints the cards, keeps the file.
+
+use crate::cli::{OutputArguments, VerifyArguments, VerifyCommand, complain, print, refuse};
+use crate::{FAILED, INTERRUPTED};
+use anyhow::{Context, Result};
+use indicatif::{ProgressBar, ProgressStyle};
+use jiff::Timestamp;
+use model_checks::card::{self, Progress, Proofs, Status, part_of, plan};
+use model_checks::replay::replay;
+use slotwork_catalog::entry;
+use std::fs::{self, OpenOptions};
+use std::io::Write;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, Ordering};
+
+static INTERRUPT: AtomicBool = AtomicBool::new(false);
+
+/// Runs the command; the exit code.
+pub(crate) fn run(arguments: &VerifyArguments) -> Result<u8> {
+    if let Some(VerifyCommand::Merge { files, output }) = &arguments.command {
+        return merge(files, output);
+    }
+    if let Some(text) = &arguments.replay {
+        return again(text, arguments.output.json);
+    }
+    let tasks = plan(arguments.level(), &arguments.designs).map_err(refuse)?;
+    let started = Timestamp::now();
+    let kept = Kept::prepare(&arguments.output.output, started)?;
+    // The second Ctrl-C ends the program at once.
+    let _ = ctrlc::set_handler(|| {
+        if INTERRUPT.swap(true, Ordering::Relaxed) {
+            std::process::exit(i32::from(INTERRUPTED));
+        }
+    });
+    let mut proofs = Proofs::begin(
+        started.strftime("%Y-%m-%dT%H:%M:%SZ").to_string(),
+        arguments.commit.clone(),
+        arguments.machine.clone(),
+        arguments.level(),
+        arguments.designs.clone(),
+        arguments.partition,
+        &tasks,
+    );
+    let own = part_of(tasks, arguments.partition);
+    // Without a terminal on stderr, the bar draws nothing.
+    let bar = ProgressBar::new(own.len() as u64);
+    let style = ProgressStyle::with_template("{bar:40} {pos} of {len}  {eta} left  {msg}");
+    bar.set_style(style.expect("the template is a constant and well formed"));
+    proofs.done = card::run(&own, &INTERRUPT, |Progress { task, .. }: Progress<'_>| {
+        bar.inc(1);
+        bar.set_message(task.task.clone());
+        for why in task.rows.iter().filter_map(|row| row.verdict().err()) {
+            bar.suspend(|| complain(&format!("{}: {why}", task.task)));
+        }
+    });
+    bar.finish_and_clear();
+    let code = finish(&proofs, &arguments.output, kept)?;
+    if INTERRUPT.load(Ordering::Relaxed) {
+        complain("interrupted; what was checked so far is kept");
+        return Ok(if code == FAILED && proofs.status() == Status::Failed { FAILED } else { INTERRUPTED });
+    }
+    // A part has no right to be complete; it is as good as what was asked of it.
+    let whole_part = proofs.done.len() == own.len();
+    Ok(match proofs.status() {
+        Status::Incomplete if proofs.parts != [card::Part::WHOLE] && whole_part => 0,
+        _ => code,
+    })
+}
+
+fn merge(files: &[PathBuf], output: &OutputArguments) -> Result<u8> {
+    let parts = files.iter().map(|file| Proofs::read(file)).collect::<Result<Vec<_>, _>>().map_err(refuse)?;
+    let proofs = card::merge(parts).map_err(refuse)?;
+    let kept = Kept::prepare(&output.output, Timestamp::now())?;
+    finish(&proofs, output, kept)
+}
+
+fn again(text: &str, json: bool) -> Result<u8> {
+    let replayed = replay(text).map_err(refuse)?;
+    if json {
+        print(&format!("{}\n", serde_json::to_string_pretty(&replayed)?))?;
+    } else {
+        print(&replayed.to_string())?;
+    }
+    Ok(if replayed.failed { FAILED } else { 0 })
+}
+
+/// Prints the cards and the summary, writes the files; the exit code.
+fn finish(proofs: &Proofs, output: &OutputArguments, kept: Kept) -> Result<u8> {
+    let mut text = String::new();
+    for name in proofs.designs() {
+        text.push_str(&card::card(proofs, entry(name)?));
+    }
+    text.push_str(&card::summary(proofs));
+    let json = format!("{}\n", serde_json::to_string_pretty(proofs)?);
+    print(if output.json { &json } else { &text })?;
+    let [json, text] = kept.write(&json, &text)?;
+    complain(&format!("results: {} and {}", json.display(), text.display()));
+    Ok(if proofs.status() == Status::Green { 0 } else { FAILED })
+}
+
+/// The two files of a run, made before anything is checked: what cannot be written is found out here.
+struct Kept {
+    json: PathBuf,
+    text: PathBuf,
+    done: bool,
+}
+
+impl Kept {
+    fn prepare(folder: &Path, started: Timestamp) -> Result<Self> {
+        let refused = |error: std::io::Error| refuse(format!("cannot write results to '{}': {error}", folder.display()));
+        fs::create_dir_all(folder).map_err(refused)?;
+        let stamp = started.strftime("%Y-%m-%dT%H-%M-%SZ");
+        for number in 1_u32.. {
+            let suffix = if number == 1 { String::new() } else { format!("-{number}") };
+            let path = |extension: &str| folder.join(format!("verify-{stamp}{suffix}.{extension}"));
+            let create = |path: &Path| OpenOptions::new().write(true).create_new(true).open(path);
+            match create(&path("json")) {
+                Ok(_) => {
+                    let kept = Self { json: path("json"), text: path("txt"), done: false };
+                    create(&kept.text).map_err(refused)?;
+                    return Ok(kept);
+                }
+                Err(taken) if taken.kind() == std::io::ErrorKind::AlreadyExists => {}
+                Err(other) => return Err(refused(other)),
+            }
+        }
+        unreachable!("the numbers do not run out")
+    }
+
+    fn write(mut self, json: &str, text: &str) -> Result<[PathBuf; 2]> {
+        for (path, content) in [(&self.json, json), (&self.text, text)] {
+            let mut file = OpenOptions::new().write(true).truncate(true).open(path)?;
+            file.write_all(content.as_bytes()).with_context(|| format!("cannot write '{}'", path.display()))?;
+        }
+        self.done = true;
+        Ok([self.json.clone(), self.text.clone()])
+    }
+}
+
+impl Drop for Kept {
+    /// A run that ended otherwise leaves no empty files.
+    fn drop(&mut self) {
+        if !self.done {
+            let _ = fs::remove_file(&self.json);
+            let _ = fs::remove_file(&self.text);
+        }
+    }
+}
