@@ -4,6 +4,7 @@ use crate::commands::allocator::AllocatorArguments;
 use crate::commands::ladder::LadderArguments;
 use crate::commands::locks::LocksArguments;
 use crate::commands::migrate::MigrateArguments;
+use crate::commands::proofs::ForwardedArguments;
 use crate::commands::workqueue_bench::WorkqueueBenchArguments;
 use clap::error::ErrorKind;
 use clap::{Args, Parser, Subcommand, ValueEnum};
@@ -32,6 +33,12 @@ pub(crate) enum Command {
     Rank(RankArguments),
     /// Show every design with all its claims.
     List(ListArguments),
+    /// Check every claim of every design, and print a proof card for each.
+    #[command(disable_help_flag = true)]
+    Verify(ForwardedArguments),
+    /// Show the museum of known faults, or one of them step by step.
+    #[command(disable_help_flag = true)]
+    Museum(ForwardedArguments),
     /// Measure what a round trip costs on one thread, beside a pair of crossbeam's ArrayQueue.
     Cost(CostArguments),
     /// Compress pages on worker threads: the benchmark of the 2018 workqueue, over any design.

@@ -33,6 +33,8 @@ pub(crate) fn run(command: Command) -> Result<u8> {
     match command {
         Command::Rank(arguments) => rank(&arguments),
         Command::List(arguments) => list(&arguments),
+        Command::Verify(arguments) => commands::proofs::run("verify", &arguments),
+        Command::Museum(arguments) => commands::proofs::run("museum", &arguments),
         Command::Cost(arguments) => cost(&arguments),
         Command::WorkqueueBench(arguments) => commands::workqueue_bench::run(&arguments),
         Command::Migrate(arguments) => commands::migrate::run(&arguments),

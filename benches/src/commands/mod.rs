@@ -4,6 +4,7 @@ pub(crate) mod allocator;
 pub(crate) mod ladder;
 pub(crate) mod locks;
 pub(crate) mod migrate;
+pub(crate) mod proofs;
 pub(crate) mod workqueue_bench;
 
 use crate::cli::complain;
