@@ -85,7 +85,9 @@ impl Lens {
             Self::Weak => "interleavings of a load and an exchange that loom's reduction skips; load buffering",
             Self::Interleaving => "stale values; load buffering",
             Self::Spurious => "stale values; load buffering; failures and returns beyond every other one",
-            Self::Random | Self::Pct | Self::Uniform => "any ordering: all is sequentially consistent; what was not drawn",
+            Self::Random | Self::Pct | Self::Uniform => {
+                "any ordering: all is sequentially consistent; what was not drawn"
+            }
         }
     }
 }
@@ -151,7 +153,9 @@ pub enum Verdict {
 
 /// A job that cannot be read.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
-#[error("'{0}' is no run of a model; one is written as 'MODEL DESIGN VIEW BOUND [SITE=ORDERING]', where BOUND may be none")]
+#[error(
+    "'{0}' is no run of a model; one is written as 'MODEL DESIGN VIEW BOUND [SITE=ORDERING]', where BOUND may be none"
+)]
 pub struct UnknownJob(String);
 
 impl FromStr for Job {

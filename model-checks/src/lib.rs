@@ -43,10 +43,12 @@
 pub mod audit;
 pub mod card;
 pub mod evidence;
+pub mod histories;
 pub mod job;
 pub mod models;
 pub mod museum;
 pub mod oracle;
 pub mod platform;
+pub mod progress;
 pub mod replay;
 pub mod seen;

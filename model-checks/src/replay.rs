@@ -31,7 +31,9 @@ impl fmt::Display for Replayed {
 
 /// A text that names no run.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
-#[error("'{0}' names no run: it is 'audit SITE=ORDERING', or 'MODEL DESIGN VIEW BOUND [SITE=ORDERING]' as a failure printed it")]
+#[error(
+    "'{0}' names no run: it is 'audit SITE=ORDERING', or 'MODEL DESIGN VIEW BOUND [SITE=ORDERING]' as a failure printed it"
+)]
 pub struct ReplayError(String);
 
 /// Runs it again.

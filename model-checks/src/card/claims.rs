@@ -48,7 +48,10 @@ pub fn claims_of(entry: &Entry) -> Vec<Claim> {
         // These three have models for two clients only.
         all.retain(|claim| claim.text != "a slot has one owner" && claim.text != "no slot is lost");
         all.push(Claim::by("a slot has one owner", &[(Check::History, "one owner")]));
-        all.push(Claim::elsewhere("one submitter", "the compiler: tests that must not compile, in crates/slotwork/src/pool.rs"));
+        all.push(Claim::elsewhere(
+            "one submitter",
+            "the compiler: tests that must not compile, in crates/slotwork/src/pool.rs",
+        ));
     } else {
         all.push(Claim::by("many submitters", &[(Check::Model, "many submitters")]));
     }
@@ -57,7 +60,10 @@ pub fn claims_of(entry: &Entry) -> Vec<Claim> {
             "first in, first out per lane",
             &[(Check::Model, "order per lane"), (Check::History, "first submitted, first taken")],
         )),
-        Order::Rotating => all.push(Claim::by("overtaken fewer than 2 × slots per lane times", &[(Check::History, "overtaken fewer than")])),
+        Order::Rotating => all.push(Claim::by(
+            "overtaken fewer than 2 × slots per lane times",
+            &[(Check::History, "overtaken fewer than")],
+        )),
         Order::Any => {}
     }
     match claims.none_free {
@@ -80,13 +86,19 @@ pub fn claims_of(entry: &Entry) -> Vec<Claim> {
         all.push(Claim { text, needs, elsewhere: None });
     }
     if claims.work_conserving {
-        all.push(Claim::by("no worker idles beside a queued request", &[(Check::Model, "no worker idles beside a queued request")]));
+        all.push(Claim::by(
+            "no worker idles beside a queued request",
+            &[(Check::Model, "no worker idles beside a queued request")],
+        ));
     }
     if !claims.allocates {
         all.push(Claim::elsewhere("allocates nothing once built", "cargo test -p slotwork-catalog --test memory"));
     }
     if claims.max_lanes.is_some() || claims.max_slots_per_lane.is_some() || claims.max_clients.is_some() {
-        all.push(Claim::elsewhere("its limits are refused at the right argument", "cargo test -p slotwork-catalog --test shapes"));
+        all.push(Claim::elsewhere(
+            "its limits are refused at the right argument",
+            "cargo test -p slotwork-catalog --test shapes",
+        ));
     }
     all
 }

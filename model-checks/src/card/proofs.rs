@@ -149,7 +149,7 @@ impl Proofs {
     }
 
     /// All rows.
-    pub fn rows(&self) -> impl Iterator<Item = &Evidence> {
+    pub fn rows(&self) -> impl Iterator<Item = &Evidence> + Clone {
         self.done.iter().flat_map(|done| &done.rows)
     }
 
@@ -177,7 +177,7 @@ impl Proofs {
                 let claims = slotwork_catalog::entry(design).map_or_else(|_| Vec::new(), |entry| claims_of(entry));
                 claims
                     .into_iter()
-                    .filter(|claim| !claim.is_established(self.rows().filter(|row| row.design == design)))
+                    .filter(move |claim| !claim.is_established(self.rows().filter(|row| row.design == design)))
                     .map(move |claim| format!("{design}: {}", claim.text))
             })
             .collect()

@@ -3,21 +3,24 @@
 use super::claims::claims_of;
 use super::proofs::{Proofs, Status};
 use crate::evidence::{Check, Evidence, Outcome};
-use comfy_table::{CellAlignment, Table, presets};
+use comfy_table::{CellAlignment, ContentArrangement, Table, presets};
 use slotwork_catalog::Entry;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 
 fn table(heads: &[&str]) -> Table {
     let mut table = Table::new();
-    table.load_preset(presets::UTF8_FULL_CONDENSED).set_header(heads);
+    table.load_style(presets::UTF8_BORDERS_ONLY);
+    table.set_content_arrangement(ContentArrangement::Disabled);
+    table.set_header(heads.to_vec());
     table
 }
 
 /// The card of one design.
 #[must_use]
 pub fn card(proofs: &Proofs, entry: &Entry) -> String {
-    let own: Vec<&Evidence> = proofs.rows().filter(|row| row.design == entry.name && row.check != Check::Museum).collect();
+    let own: Vec<&Evidence> =
+        proofs.rows().filter(|row| row.design == entry.name && row.check != Check::Museum).collect();
     let tables: BTreeSet<&str> = entry.sites.iter().filter_map(|sites| sites.first()).map(|site| site.table).collect();
     let audited: Vec<&Evidence> =
         proofs.rows().filter(|row| row.check == Check::Audit && tables.contains(row.design.as_str())).collect();
@@ -61,7 +64,9 @@ fn status_of(proofs: &Proofs, entry: &Entry, own: &[&Evidence], audited: &[&Evid
         match parts.next() {
             Some("model") => parts.nth(1) == Some(entry.name),
             Some("progress" | "history") => parts.next() == Some(entry.name),
-            Some("audit") => parts.next().is_some_and(|mutant| tables.contains(mutant.split('.').next().unwrap_or_default())),
+            Some("audit") => {
+                parts.next().is_some_and(|mutant| tables.contains(mutant.split('.').next().unwrap_or_default()))
+            }
             _ => false,
         }
     };
@@ -121,7 +126,10 @@ fn properties_table(own: &[&Evidence]) -> String {
             continue;
         };
         let count: u64 = applying.iter().map(|row| row.count).sum();
-        let (met, all) = applying.iter().flat_map(|row| &row.witnesses).fold((0, 0), |(met, all), (_, count)| (met + u32::from(*count > 0), all + 1));
+        let (met, all) = applying
+            .iter()
+            .flat_map(|row| &row.witnesses)
+            .fold((0, 0), |(met, all), (_, count)| (met + u32::from(*count > 0), all + 1));
         let milliseconds: u64 = applying.iter().map(|row| row.milliseconds).sum();
         let verdict = if applying.iter().all(|row| row.verdict().is_ok()) { "ok" } else { "FAILED" };
         table.add_row([
@@ -164,12 +172,15 @@ pub fn summary(proofs: &Proofs) -> String {
     let mut designs = table(&["design", "models", "sampled", "histories", "progress", "orderings", "ms", "card"]);
     for name in proofs.designs() {
         let Ok(entry) = slotwork_catalog::entry(name) else { continue };
-        let own: Vec<&Evidence> = proofs.rows().filter(|row| row.design == name && row.check != Check::Museum).collect();
-        let tables: BTreeSet<&str> = entry.sites.iter().filter_map(|sites| sites.first()).map(|site| site.table).collect();
+        let own: Vec<&Evidence> =
+            proofs.rows().filter(|row| row.design == name && row.check != Check::Museum).collect();
+        let tables: BTreeSet<&str> =
+            entry.sites.iter().filter_map(|sites| sites.first()).map(|site| site.table).collect();
         let audited: Vec<&Evidence> =
             proofs.rows().filter(|row| row.check == Check::Audit && tables.contains(row.design.as_str())).collect();
         let count = |check: Check| -> String {
-            let rows = own.iter().filter(|row| row.check == check && !matches!(row.outcome, Outcome::NotApplicable { .. }));
+            let rows =
+                own.iter().filter(|row| row.check == check && !matches!(row.outcome, Outcome::NotApplicable { .. }));
             let (rows, looked) = rows.fold((0_u64, 0), |(rows, looked), row| (rows + 1, looked + row.count));
             format!("{rows} · {looked}")
         };
@@ -190,11 +201,15 @@ pub fn summary(proofs: &Proofs) -> String {
     let rejected = museum.iter().filter(|row| row.verdict().is_ok()).count();
     let mut text = format!(
         "slotwork verify · {} · {} · commit {} · {}\n(runs · executions, schedules or histories)\n{designs}\n",
-        proofs.level, proofs.made, proofs.commit, proofs.machines.join(" + ")
+        proofs.level,
+        proofs.made,
+        proofs.commit,
+        proofs.machines.join(" + ")
     );
     let around = ["pool", "event"].map(|part| {
         let rows = proofs.rows().filter(|row| row.check == Check::Audit && row.design == part);
-        let (killed, all) = rows.fold((0, 0), |(killed, all), row| (killed + u32::from(row.property.starts_with("killed")), all + 1));
+        let (killed, all) =
+            rows.fold((0, 0), |(killed, all), row| (killed + u32::from(row.property.starts_with("killed")), all + 1));
         format!("{part} {killed} of {all} orderings killed")
     });
     let _ = writeln!(text, "around them: {}", around.join(" · "));

@@ -14,6 +14,7 @@ mod circle;
 mod drain;
 mod drops;
 mod exact;
+mod idle;
 mod reuse;
 mod sleep;
 mod submit;
@@ -25,6 +26,7 @@ pub use circle::{Circle, ORACLE_SITES, SleepingCircle};
 pub use drain::{Drained, DrainedTwo};
 pub use drops::DropDouble;
 pub use exact::ExactNone;
+pub use idle::NoIdleWorker;
 pub use reuse::{PushTwice, Reuse};
 pub use sleep::{SleepingAcquire, SleepingTake, TimedOutTake, TwoSleepers};
 pub use submit::{
@@ -130,7 +132,7 @@ macro_rules! models {
 models![
     /// Runs `visitor` for every model that is explored by loom.
     visit_models, visit_model:
-    AcquireAcquire, LastSlot, ExactNone, NaivePool, FullCircle, WithdrawAcquire, WithdrawComplete, AcquireComplete,
+    AcquireAcquire, LastSlot, ExactNone, NoIdleWorker, NaivePool, FullCircle, WithdrawAcquire, WithdrawComplete, AcquireComplete,
     SubmitTake, TwoSubmitters, TwoSubmittersOneTaker, TwoTakers, RoleChange, RoleChangeTwice, ClientChurn, FifoOrder,
     Reuse, PushTwice, Drained, DrainedTwo, DropDouble,
     SleepingTake, TimedOutTake, SleepingAcquire, TwoSleepers,

@@ -217,7 +217,7 @@ impl Model for FifoOrder {
     const PROPERTY: &'static str = "order per lane";
     const WITNESSES: &'static [&'static str] = &["one taken meanwhile", "both taken meanwhile"];
     const FLOOR: u64 = 75;
-    const BOUND: Bound = MEDIUM;
+    const BOUND: Bound = Bound { full_spurious: Some(3), ..MEDIUM };
 
     fn skip(claims: &Claims) -> Option<&'static str> {
         (claims.order != slotwork::Order::Fifo).then_some("claims no first-in-first-out order")

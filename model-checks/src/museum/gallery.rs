@@ -78,8 +78,7 @@ pub fn gallery() -> Vec<Piece> {
     let progress = PROGRESS_EXHIBITS
         .iter()
         .map(|exhibit| piece(exhibit.name, exhibit.story, Check::Progress, Way::Progress(exhibit)));
-    let histories =
-        KNOWN_BAD.iter().map(|known| piece(known.name, known.story, Check::History, Way::History(known)));
+    let histories = KNOWN_BAD.iter().map(|known| piece(known.name, known.story, Check::History, Way::History(known)));
     models.chain(progress).chain(histories).collect()
 }
 
@@ -121,7 +120,8 @@ impl Piece {
             }
             Way::History(known) => {
                 let rejection = (known.survey)(Source::Shuttle).rejection;
-                let (right, sound) = (known_bad::sound(Source::Shuttle).rejection.is_none(), "its counterpart is wrong");
+                let (right, sound) =
+                    (known_bad::sound(Source::Shuttle).rejection.is_none(), "its counterpart is wrong");
                 match rejection.filter(|rejection| rejection.fault.property == known.property) {
                     Some(found) if right => shown(true, found.to_string(), found.table(), found.histories),
                     Some(_) => shown(false, sound.into(), String::new(), 0),

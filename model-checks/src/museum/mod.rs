@@ -15,6 +15,9 @@ mod lists;
 mod mutants;
 mod overstrong;
 mod parts;
+mod progress;
+mod queues;
+mod seeds;
 mod show;
 mod waits;
 
@@ -25,16 +28,22 @@ pub use lists::{LIST_SITES, PlainFlip, PopWithoutAcquire, Sound, UntaggedList};
 pub use mutants::{MUTANTS, Mutant};
 pub use overstrong::{OVERSTRONG_SITES, Overstrong};
 pub use parts::SIGNAL_SITES;
+pub use progress::{
+    ClaimRecheck, EmptyForEver, LockClaimsLockFree, PROGRESS_EXHIBITS, PROGRESS_SITES, ProgressExhibit,
+    QueueWithoutHelping, visit_progress,
+};
+pub use queues::{GivesUpOnLostRace, LooksLate, LowestFirstClaimsRotating, QUEUE_SITES, StackClaimsFifo};
+pub use seeds::{BoundOnWrongArgument, EverySlot, PayloadAsHeader, QuitDropsWork, SEED_SITES};
 pub use show::Showing;
 pub use waits::{TrustsPark, WAIT_SITES, WaitOnToDo};
 
 use crate::job::Lens;
 use crate::models::{
-    AcquireComplete, ExactNone, FullCircle, Model, NaivePool, Reuse, SubmitTake, TwoSubmitters, WithdrawAcquire,
-    WithdrawComplete,
+    AcquireComplete, ExactNone, FullCircle, Model, NaivePool, NoIdleWorker, Reuse, SubmitTake, TwoSubmitters,
+    WithdrawAcquire, WithdrawComplete,
 };
 use slotwork::Design;
-use slotwork_freelist_bitmap::FreelistBitmap;
+use slotwork_freelist_bitmap::{FreelistBitmap, FreelistSteal};
 use slotwork_locked::GlobalLock;
 
 /// A known-bad variant and its sound counterpart.
@@ -92,6 +101,14 @@ pairs![
     (Reuse, Overstrong, Overstrong::NAME),
     (WithdrawAcquire, Overstrong, Overstrong::NAME),
     (AcquireComplete, Overstrong, Overstrong::NAME),
+    (NoIdleWorker, Sound, Sound::NAME),
+    (NoIdleWorker, FreelistSteal, FreelistSteal::NAME),
+    (PayloadAsHeader<false>, Sound, Sound::NAME),
+    (PayloadAsHeader<true>, Sound, Sound::NAME),
+    (QuitDropsWork<false>, Sound, Sound::NAME),
+    (QuitDropsWork<true>, Sound, Sound::NAME),
+    (EverySlot, BoundOnWrongArgument, BoundOnWrongArgument::NAME),
+    (EverySlot, GlobalLock, GlobalLock::NAME),
     (WaitOnToDo<false>, Sound, Sound::NAME),
     (WaitOnToDo<true>, Sound, Sound::NAME),
     (TrustsPark<false>, Sound, Sound::NAME),
@@ -162,5 +179,33 @@ pub const EXHIBITS: &[Exhibit] = &[
         lens: Lens::Spurious,
         bad: (TrustsPark::<false>::NAME, Sound::NAME),
         good: (TrustsPark::<true>::NAME, Sound::NAME),
+    },
+    Exhibit {
+        name: "payload_as_header",
+        story: "2018: submit reads the worker's number from the payload, not from the header before it; the request goes wherever its first bytes say",
+        lens: Lens::Interleaving,
+        bad: (PayloadAsHeader::<false>::NAME, Sound::NAME),
+        good: (PayloadAsHeader::<true>::NAME, Sound::NAME),
+    },
+    Exhibit {
+        name: "bound_on_wrong_arg",
+        story: "2018: the limit of 64 is tested against the number of workers; more than 64 requests per worker share bits, and cancel each other",
+        lens: Lens::Interleaving,
+        bad: (EverySlot::NAME, BoundOnWrongArgument::NAME),
+        good: (EverySlot::NAME, GlobalLock::NAME),
+    },
+    Exhibit {
+        name: "quit_drops_work",
+        story: "2018: a worker tests quit before it looks for work; what is queued is dropped, and nobody is told",
+        lens: Lens::Interleaving,
+        bad: (QuitDropsWork::<false>::NAME, Sound::NAME),
+        good: (QuitDropsWork::<true>::NAME, Sound::NAME),
+    },
+    Exhibit {
+        name: "waiting_worker_idle",
+        story: "a queue that ties slots to workers does not conserve work: a worker idles beside a request that waits for a busy one",
+        lens: Lens::Interleaving,
+        bad: (NoIdleWorker::NAME, Sound::NAME),
+        good: (NoIdleWorker::NAME, FreelistSteal::NAME),
     },
 ];

@@ -78,7 +78,8 @@ unsafe impl<P: Platform, F: FreeSlots<P>, const PLAIN_FLIP: bool> RequestQueue f
 
     fn submit(&self, _slots: &impl Slots<()>, (): &mut (), slot: SlotId) -> Destination {
         let lane = self.shape.lane_of(slot);
-        let bit = 1 << self.shape.place_of(slot);
+        // Where nobody tests the bound, places above 63 share bits: see `BoundOnWrongArgument`.
+        let bit = 1_u64.wrapping_shl(self.shape.place_of(slot));
         let fill = &self.fill[lane.index()];
         self.free.submitted(slot);
         if PLAIN_FLIP {

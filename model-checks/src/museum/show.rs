@@ -50,7 +50,9 @@ impl Exhibit {
     pub fn counterpart(&self) -> Result<u64, String> {
         match self.job(self.good, None).run_apart() {
             Verdict::Accepted(report) => Ok(report.executions),
-            Verdict::Rejected { executions, why } => Err(format!("its counterpart is wrong in execution {executions}: {why}")),
+            Verdict::Rejected { executions, why } => {
+                Err(format!("its counterpart is wrong in execution {executions}: {why}"))
+            }
             Verdict::Broken(text) => Err(format!("its counterpart broke off: {text}")),
         }
     }

@@ -6,6 +6,7 @@ mod flaky;
 mod loom;
 mod shuttle;
 mod sites;
+mod stand;
 mod token;
 mod trace;
 
@@ -13,6 +14,7 @@ pub use flaky::{Flaky, FlakyAtomic, spurious_failures};
 pub use loom::{Chosen, Interleaving, Loom, LoomAtomic, LoomCell, LoomLock, Spurious, View, Weak};
 pub use shuttle::{Shuttle, ShuttleAtomic, ShuttleCell, ShuttleLock};
 pub use sites::{Part, TouchedSite, UnknownWeakening, Weakening, touched_sites, weaken};
+pub use stand::{Stand, hints_are_steps, take_stand};
 pub use token::{LoomJoin, LoomThread};
 pub use trace::{Step, keep_steps, steps, table};
 

@@ -18,7 +18,9 @@ struct Cli {
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
     /// Check every claim of every design, and print a proof card for each.
-    #[command(after_help = "Examples:\n  slotwork verify --quick\n  slotwork verify --full --partition 2/8\n  slotwork verify merge A.json B.json\n\nExit codes: 0 green, 1 failed or incomplete, 2 refused, 130 interrupted.")]
+    #[command(
+        after_help = "Examples:\n  slotwork verify --quick\n  slotwork verify --full --partition 2/8\n  slotwork verify merge A.json B.json\n\nExit codes: 0 green, 1 failed or incomplete, 2 refused, 130 interrupted."
+    )]
     Verify(VerifyArguments),
     /// Show the museum of known faults, or one of them step by step.
     #[command(after_help = "Examples:\n  slotwork museum\n  slotwork museum plain_flip")]
@@ -149,7 +151,12 @@ mod tests {
 
     #[test]
     fn nonsense_is_refused() {
-        for arguments in [&["verify", "--partition", "9/8"][..], &["verify", "--quick", "--full"], &["verify", "merge"], &["nonsense"]] {
+        for arguments in [
+            &["verify", "--partition", "9/8"][..],
+            &["verify", "--quick", "--full"],
+            &["verify", "merge"],
+            &["nonsense"],
+        ] {
             let line = ["slotwork"].iter().chain(arguments);
             assert!(Cli::try_parse_from(line).is_err(), "{arguments:?}");
         }

@@ -107,7 +107,8 @@ struct Kept {
 
 impl Kept {
     fn prepare(folder: &Path, started: Timestamp) -> Result<Self> {
-        let refused = |error: std::io::Error| refuse(format!("cannot write results to '{}': {error}", folder.display()));
+        let refused =
+            |error: std::io::Error| refuse(format!("cannot write results to '{}': {error}", folder.display()));
         fs::create_dir_all(folder).map_err(refused)?;
         let stamp = started.strftime("%Y-%m-%dT%H-%M-%SZ");
         for number in 1_u32.. {

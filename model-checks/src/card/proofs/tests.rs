@@ -25,8 +25,10 @@ fn row(check: Check, property: &str, outcome: Outcome) -> Evidence {
 fn whole() -> Proofs {
     let asked = vec!["bitmap-claim".to_string()];
     let tasks = plan(Level::Quick, &asked).unwrap();
-    let mut proofs = Proofs::begin("today".into(), "c0ffee".into(), "a machine".into(), Level::Quick, asked, Part::WHOLE, &tasks);
-    let passed = |task: &String| Done { task: task.clone(), rows: vec![row(Check::Model, "something", Outcome::Passed)] };
+    let mut proofs =
+        Proofs::begin("today".into(), "c0ffee".into(), "a machine".into(), Level::Quick, asked, Part::WHOLE, &tasks);
+    let passed =
+        |task: &String| Done { task: task.clone(), rows: vec![row(Check::Model, "something", Outcome::Passed)] };
     proofs.done = proofs.planned.iter().map(passed).collect();
     let claims = claims_of(slotwork_catalog::entry("bitmap-claim").unwrap());
     proofs.done[0].rows = claims
