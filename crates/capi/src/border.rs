@@ -25,10 +25,7 @@ pub(crate) fn call(name: &str, body: impl FnOnce() -> Result<(), Status>) -> Sta
 }
 
 /// As [`call`], for what fails with a detail in words.
-pub(crate) fn call_in_detail<T>(
-    name: &str,
-    body: impl FnOnce() -> Result<T, (Status, String)>,
-) -> Result<T, Status> {
+pub(crate) fn call_in_detail<T>(name: &str, body: impl FnOnce() -> Result<T, (Status, String)>) -> Result<T, Status> {
     let mut built = None;
     let mut detail = String::new();
     let status = call(name, || {

@@ -222,9 +222,10 @@ pub unsafe extern "C" fn slotwork_create(
 pub unsafe extern "C" fn slotwork_destroy(queue: *mut Queue) -> Status {
     call("slotwork_destroy", || {
         // SAFETY: null, or from `slotwork_create`, and not destroyed yet, as the header demands.
-        unsafe { alive::look(queue) }?.carrier.shutdown(false)?;
-        // SAFETY: as above.
-        unsafe { alive::take(queue) }?.carrier.close()
+        unsafe { alive::look(queue) }?.carrier.close()?;
+        // SAFETY: as above; what runs when a request is done has run, and nothing refers to it any more.
+        drop(unsafe { alive::take(queue) }?);
+        Ok(())
     })
 }
 
@@ -287,7 +288,8 @@ pub unsafe extern "C" fn slotwork_submitter_adopt(submitter: *const Submitter) -
     })
 }
 
-/// Destroys a submitter, and withdraws what it holds. What it submitted is handled all the same.
+/// Destroys a submitter, and withdraws what it holds. What it submitted is handled all the same. What runs meanwhile
+/// because a request is done must not use this submitter.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn slotwork_submitter_destroy(submitter: *mut Submitter) -> Status {
     call("slotwork_submitter_destroy", || {

@@ -108,7 +108,12 @@ impl Status {
     const fn is_misuse(self) -> bool {
         matches!(
             self,
-            Self::Null | Self::ForeignRequest | Self::NotHeld | Self::WrongThread | Self::DeadHandle | Self::InsideHandler
+            Self::Null
+                | Self::ForeignRequest
+                | Self::NotHeld
+                | Self::WrongThread
+                | Self::DeadHandle
+                | Self::InsideHandler
         )
     }
 }

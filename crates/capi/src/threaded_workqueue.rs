@@ -8,6 +8,7 @@ use crate::choice::{ONE_SUBMITTER, from_environment};
 use crate::single::Single;
 use crate::status::Status;
 use slotwork_workqueue::Configuration;
+use std::cell::Cell;
 use std::ffi::{c_char, c_int, c_uint, c_void};
 use std::ptr::null_mut;
 use std::sync::Arc;
@@ -38,6 +39,8 @@ pub struct Threads {
     submitter: Box<dyn Submitting>,
     carrier: Arc<dyn Carrier>,
     single: Single,
+    /// It is being destroyed: what runs when a request is done gets no other any more.
+    ending: Cell<bool>,
 }
 
 /// Creates `threads_nr` worker threads, named after `name`, with `thread_requests_nr` requests (1 to 64) for each.
@@ -76,13 +79,14 @@ pub unsafe extern "C" fn threaded_workqueue_create(
             .map_err(|words| (Status::Configuration, words))?;
         let carrier = build(&design, configuration, ops.request_size, ops.callbacks())?;
         let submitter = Arc::clone(&carrier).submitter().map_err(|status| (status, String::new()))?;
-        Ok(Threads { submitter, carrier, single: Single::new() })
+        Ok(Threads { submitter, carrier, single: Single::new(), ending: Cell::new(false) })
     });
     created.map_or(null_mut(), alive::give)
 }
 
 /// Handles what was submitted, ends the threads, runs what is to be run when requests are done, uninitialises all
-/// requests and frees everything. Not to be called by a handler, nor by what runs when a request is done. NULL is ignored.
+/// requests and frees everything; meanwhile none is free. Not to be called by a handler, nor by what runs when a request is
+/// done. NULL is ignored.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn threaded_workqueue_destroy(threads: *mut Threads) {
     const NAME: &str = "threaded_workqueue_destroy";
@@ -91,7 +95,7 @@ pub unsafe extern "C" fn threaded_workqueue_destroy(threads: *mut Threads) {
     }
     // SAFETY: from `threaded_workqueue_create`, and not destroyed yet, as the header demands.
     let handle = unsafe { demand(NAME, threads) };
-    if handle.single.is_inside() {
+    if handle.single.is_inside() || handle.ending.get() {
         fatal(NAME, Status::InsideHandler);
     }
     match call(NAME, || handle.carrier.shutdown(false).map(drop)) {
@@ -100,9 +104,12 @@ pub unsafe extern "C" fn threaded_workqueue_destroy(threads: *mut Threads) {
         Status::Forked => return,
         status => fatal(NAME, status),
     }
+    // What runs when a request is done may still call the workqueue, so its memory goes last.
+    handle.ending.set(true);
     let status = call(NAME, || {
+        handle.submitter.drain()?;
         // SAFETY: as above; the reference is not used any more.
-        let Threads { submitter, carrier, single: _ } = *unsafe { alive::take(threads) }?;
+        let Threads { submitter, carrier, .. } = *unsafe { alive::take(threads) }?;
         drop(submitter);
         carrier.close()
     });
@@ -121,6 +128,9 @@ pub unsafe extern "C" fn threaded_workqueue_get_request(threads: *mut Threads) -
     let mut request = null_mut();
     let status = call(NAME, || {
         let _single = threads.single.enter()?;
+        if threads.ending.get() {
+            return Err(Status::NoneFree);
+        }
         request = threads.submitter.acquire(Patience::None)?;
         Ok(())
     });
