@@ -13,6 +13,7 @@ mod claims;
 mod lists;
 mod mutants;
 mod parts;
+mod progress;
 mod waits;
 
 pub use bits::{BIT_SITES, FindFreeReservesNothing, ToggledClaim};
@@ -20,6 +21,10 @@ pub use claims::ScanClaimsExact;
 pub use lists::{LIST_SITES, PlainFlip, PopWithoutAcquire, Sound, UntaggedList};
 pub use mutants::{MUTANTS, Mutant};
 pub use parts::SIGNAL_SITES;
+pub use progress::{
+    ClaimRecheck, EmptyForEver, LockClaimsLockFree, PROGRESS_EXHIBITS, PROGRESS_SITES, ProgressExhibit,
+    QueueWithoutHelping, visit_progress,
+};
 pub use waits::{TrustsPark, WAIT_SITES, WaitOnToDo};
 
 use crate::job::Lens;

@@ -6,12 +6,14 @@ mod flaky;
 mod loom;
 mod shuttle;
 mod sites;
+mod stand;
 mod token;
 
 pub use flaky::{Flaky, FlakyAtomic, spurious_failures};
 pub use loom::{Chosen, Interleaving, Loom, LoomAtomic, LoomCell, LoomLock, Spurious, View, Weak};
 pub use shuttle::{Shuttle, ShuttleAtomic, ShuttleCell, ShuttleLock};
 pub use sites::{TouchedSite, UnknownWeakening, Weakening, touched_sites, weaken};
+pub use stand::{Stand, hints_are_steps, take_stand};
 pub use token::{LoomJoin, LoomThread};
 
 use ::shuttle::thread as shuttle_thread;
