@@ -17,6 +17,7 @@
 //! side hands out all that one look at the other's word found before it looks again: the word's line
 //! moves once for many slots, and no slot is overtaken for ever, as it was when each look began at bit 0.
 
+use alloc::{boxed::Box, vec};
 use slotwork::{
     Atomic, CachePadded, Claims, ClientError, Cursor, Design, Destination, Dispatch, Guarantees, LaneId, NoneFree, One,
     Order, Platform, Progress, RequestQueue, Shape, Site, SlotId, Slots, Submitters,

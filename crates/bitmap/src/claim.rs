@@ -16,6 +16,7 @@
 //! claims the word is again as a slow third client remembers it. The fill bits may be toggled: only
 //! the one who claimed the slot flips its bit.
 
+use alloc::boxed::Box;
 use slotwork::{
     Atomic, AtomicInteger, CachePadded, Claims, ClientError, Cursor, Design, Destination, Dispatch, Guarantees, LaneId,
     Many, NoneFree, Order, Platform, Progress, RequestQueue, Shape, Site, SlotId, Slots, Submitters,

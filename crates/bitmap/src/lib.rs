@@ -3,8 +3,13 @@
 //! Three designs of one idea: [`Bitmap`] for one submitter, [`BitmapClaim`] and [`BitmapOwned`] for
 //! many. All take up to 64 slots per lane, so that a lane's state is one word for each writer.
 
+#![cfg_attr(not(any(feature = "std", test)), no_std)]
+
+extern crate alloc;
+
 mod bitmap;
 mod claim;
+mod once;
 mod owned;
 
 pub use bitmap::{Bitmap, BitmapQueue};

@@ -17,11 +17,12 @@
 //! the others, and a worker's look at each of those clients.
 
 use crate::lowest;
+use crate::once::Once;
+use alloc::boxed::Box;
 use slotwork::{
     Atomic, AtomicInteger, CachePadded, Claims, ClientError, Cursor, Design, Destination, Dispatch, Guarantees, LaneId,
     Many, NoneFree, Order, Platform, Progress, RequestQueue, Shape, Site, SlotId, Slots, Submitters,
 };
-use std::sync::OnceLock;
 
 slotwork::sites! {
     /// Every atomic access of the design.
@@ -65,7 +66,7 @@ unsafe impl Design for BitmapOwned {
     type Queue<P: Platform> = BitmapOwnedQueue<P>;
 
     fn construct<P: Platform>(shape: Shape) -> BitmapOwnedQueue<P> {
-        let places: Box<[Place<P>]> = (0..MAX_CLIENTS).map(|_| OnceLock::new()).collect();
+        let places: Box<[Place<P>]> = (0..MAX_CLIENTS).map(|_| Once::new()).collect();
         // The first client's place exists from the start: all slots are at home there.
         let full = u64::MAX >> (64 - shape.slots_per_lane());
         let _ = places[0].set(words(shape, full));
@@ -85,7 +86,7 @@ struct Words<P: Platform> {
 }
 
 /// One client's words of all lanes, made when the place is first used.
-type Place<P> = OnceLock<Box<[Words<P>]>>;
+type Place<P> = Once<Box<[Words<P>]>>;
 
 fn words<P: Platform>(shape: Shape, home: u64) -> Box<[Words<P>]> {
     let lanes = shape.all_lanes().map(|_| Words {
@@ -157,7 +158,7 @@ impl<P: Platform> BitmapOwnedQueue<P> {
 /// The places whose bits are set in `open`.
 #[inline]
 fn places(mut open: u64) -> impl Iterator<Item = usize> {
-    std::iter::from_fn(move || {
+    core::iter::from_fn(move || {
         let place = (open != 0).then(|| open.trailing_zeros() as usize)?;
         open &= open - 1;
         Some(place)

@@ -167,6 +167,14 @@ macro_rules! by_name {
                 match self { $(Self::$variant(submitter) => submitter.drain()),+ }
             }
 
+            /// See [`Submitter::drain_timeout`](slotwork_workqueue::Submitter::drain_timeout).
+            ///
+            /// # Errors
+            /// [`RequestError`](slotwork_workqueue::RequestError).
+            pub fn drain_timeout(&self, timeout: std::time::Duration) -> Result<(), slotwork_workqueue::RequestError> {
+                match self { $(Self::$variant(submitter) => submitter.drain_timeout(timeout)),+ }
+            }
+
             /// See [`Submitter::set_dispatch`](slotwork_workqueue::Submitter::set_dispatch).
             pub fn set_dispatch(&self, dispatch: slotwork::Dispatch) -> bool {
                 match self { $(Self::$variant(submitter) => submitter.set_dispatch(dispatch)),+ }

@@ -16,6 +16,11 @@
 //! belong to no lane; a client deals its requests out to the lanes in turn. What a worker took into its
 //! chain waits for that worker.
 
+#![cfg_attr(not(any(feature = "std", test)), no_std)]
+
+extern crate alloc;
+
+use alloc::boxed::Box;
 use slotwork::{
     Atomic, Backoff, CachePadded, Claims, ClientError, Design, Destination, Guarantees, LaneId, Many, NoneFree, Order,
     Platform, Progress, RequestQueue, Shape, Site, SlotId, Slots, Submitters,

@@ -23,6 +23,8 @@
 //! Source: R. K. Treiber, *Systems programming: coping with parallelism*, 1986 (the stack, and the
 //! count beside its head); in use for requests: the QEMU list, December 2018.
 
+#![cfg_attr(not(any(feature = "std", test)), no_std)]
+
 use slotwork::{Atomic, Backoff, CachePadded, Platform, Shape, Site, SlotId, Slots};
 
 slotwork::sites! {

@@ -16,6 +16,7 @@
 //! A slot belongs to a lane, but is free for everybody. The slot freed last is acquired first, so a
 //! lightly loaded queue stays on few warm slots, and on few lanes.
 
+use alloc::boxed::Box;
 use slotwork::{
     Atomic, AtomicInteger, CachePadded, Claims, ClientError, Design, Destination, Guarantees, LaneId, Many, NoneFree,
     Order, Platform, Progress, RequestQueue, Shape, Site, SlotId, Slots, Submitters,

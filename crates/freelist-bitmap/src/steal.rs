@@ -11,6 +11,7 @@
 //!                    └── nothing here ───────────┘ takes this one
 //! ```
 
+use alloc::boxed::Box;
 use slotwork::{
     Atomic, AtomicInteger, CachePadded, Claims, ClientError, Design, Destination, Guarantees, LaneId, Many, NoneFree,
     Order, Platform, Progress, RequestQueue, Shape, Site, SlotId, Slots, Submitters,

@@ -23,13 +23,18 @@
 //! Source: E. Ladan-Mozes, N. Shavit, *An optimistic approach to lock-free FIFO queues*, DISC 2004.
 //! The sentinel is that of M. Michael, M. Scott, PODC 1996.
 
+#![cfg_attr(not(any(feature = "std", test)), no_std)]
+
+extern crate alloc;
+
+use alloc::{boxed::Box, vec::Vec};
+use core::ptr;
 use crossbeam_epoch::{Collector, Guard, LocalHandle};
 use slotwork::{
     Atomic, Backoff, CachePadded, Claims, ClientError, Design, Destination, Guarantees, LaneId, Many, NoneFree, Order,
     Platform, Progress, RequestQueue, Shape, Site, SlotId, Slots, Submitters,
 };
 use slotwork_free_list::{FreeList, Header};
-use std::ptr;
 
 slotwork::sites! {
     /// The atomic accesses of the queue; the free list has its own table, and crossbeam-epoch its own atomics.
@@ -128,7 +133,7 @@ unsafe impl<P: Platform> Send for Participant<P> {}
 impl<P: Platform> Participant<P> {
     /// Gives the unlinked nodes to the collector, which frees them when nobody can look at them.
     fn hand_over(&mut self, guard: &Guard) {
-        let nodes = std::mem::replace(&mut self.unlinked, Vec::with_capacity(BATCH));
+        let nodes = core::mem::replace(&mut self.unlinked, Vec::with_capacity(BATCH));
         // SAFETY: each node was unlinked once, by this participant, before this point; threads that may
         // still look at it were pinned then, and the collector waits for them.
         unsafe { guard.defer_unchecked(move || nodes.into_iter().for_each(|node| drop(Box::from_raw(node)))) };

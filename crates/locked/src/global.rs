@@ -9,11 +9,12 @@
 //!
 //! Everybody waits for everybody: a thread suspended inside the lock stops all operations.
 
+use alloc::collections::VecDeque;
+use alloc::vec::Vec;
 use slotwork::{
     CachePadded, Claims, ClientError, Design, Destination, Guarantees, LaneId, Lock, Many, NoneFree, Order, Platform,
     Progress, RequestQueue, Shape, Site, SlotId, Slots, Submitters,
 };
-use std::collections::VecDeque;
 
 slotwork::sites! {
     /// Every synchronising access of the design.

@@ -11,11 +11,12 @@
 //! Clients go round the lanes, one lock at a time; a worker meets the clients of its own lane only.
 //! It is the split of the 2008 patches, where a lane was a device.
 
+use alloc::collections::VecDeque;
+use alloc::{boxed::Box, vec::Vec};
 use slotwork::{
     CachePadded, Claims, ClientError, Cursor, Design, Destination, Dispatch, Guarantees, LaneId, Lock, Many, NoneFree,
     Order, Platform, Progress, RequestQueue, Shape, Site, SlotId, Slots, Submitters,
 };
-use std::collections::VecDeque;
 
 slotwork::sites! {
     /// Every synchronising access of the design.

@@ -9,8 +9,8 @@
 //!
 //! The step after that, one word per lane with a plain flip, is a different design: `bitmap`.
 
+use core::ops::Deref;
 use slotwork::{CachePadded, Platform, Shape};
-use std::ops::Deref;
 
 /// A step: where bits, cursor and slots stand.
 pub trait Layout: Send + Sync + 'static {

@@ -16,16 +16,21 @@
 //! another are other [`Layout`]s of the same code. A worker looks for its lowest submitted
 //! bit from the start each time, as then: a slot with a high bit can be overtaken for ever.
 
+#![cfg_attr(not(any(feature = "std", test)), no_std)]
+
+extern crate alloc;
+
 mod layout;
 
+use alloc::{boxed::Box, vec};
 use slotwork::{
     Atomic, AtomicInteger, Claims, ClientError, Design, Destination, Guarantees, LaneId, NoneFree, One, Order,
     Platform, Progress, RequestQueue, Shape, Site, SlotId, Slots, Submitters,
 };
 
+use core::marker::PhantomData;
 use layout::LINE_WORDS;
 pub use layout::{Aligned, LaneBitmaps, Layout, SlotsApart, V2};
-use std::marker::PhantomData;
 
 slotwork::sites! {
     /// Every atomic access of the design.
@@ -77,7 +82,7 @@ struct Line<P: Platform>([P::AtomicU64; LINE_WORDS]);
 
 impl<P: Platform> Default for Line<P> {
     fn default() -> Self {
-        Self(std::array::from_fn(|_| P::AtomicU64::new(0)))
+        Self(core::array::from_fn(|_| P::AtomicU64::new(0)))
     }
 }
 

@@ -1,7 +1,7 @@
 //! Waiting a little longer after each lost race, on any platform.
 
 use crate::Platform;
-use std::marker::PhantomData;
+use core::marker::PhantomData;
 
 /// Exponential backoff: 1, 2, 4 … 64 spin hints, then yields. Not for sleeping: it has no wake.
 #[derive(Debug)]

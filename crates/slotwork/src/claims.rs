@@ -1,7 +1,7 @@
 //! What a design says of itself. Every claim has a check that fails when the claim is false.
 
 use crate::{Shape, ShapeError};
-use std::fmt;
+use core::fmt;
 
 /// Everything a design claims. Claims are checked through the catalog, never believed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

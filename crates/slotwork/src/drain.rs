@@ -14,8 +14,9 @@
 
 use crate::pool::Shared;
 use crate::{Backoff, LaneId, RequestQueue, SlotId};
-use std::fmt;
-use std::sync::Arc;
+use alloc::sync::Arc;
+use alloc::vec::Vec;
+use core::fmt;
 
 /// A drain under way: ends when everything that was submitted before it began (in happens-before
 /// order) has completed. Made by [`Client::begin_drain`](crate::Client::begin_drain).

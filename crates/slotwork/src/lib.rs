@@ -21,6 +21,9 @@
 //! 5. [`RequestQueue`] and [`Design`]: a queue over indices, and the factory that makes it;
 //! 6. [`Pool`]: the payloads, behind [`Client`], [`Worker`], [`Vacant`] and [`Claimed`].
 //!
+//! Without the feature `std`, on by default, there is no [`Native`], and nothing else is missing: the crate and the designs need
+//! `alloc` only, and run on a [`Platform`] of the user's own.
+//!
 //! # Example
 //!
 //! ```
@@ -43,23 +46,32 @@
 //! # }
 //! ```
 
+#![cfg_attr(not(any(feature = "std", test)), no_std)]
+
+extern crate alloc;
+
+mod atomics;
 mod backoff;
 mod claims;
 mod cursor;
 mod drain;
+#[cfg(feature = "std")]
 mod native;
 mod platform;
 mod pool;
 mod queue;
+mod requirements;
 mod shape;
 mod site;
 mod turn;
 
+pub use atomics::NativeCell;
 pub use backoff::Backoff;
 pub use claims::{Claims, Guarantees, NoneFree, Operation, Order, Progress, Submitters};
 pub use crossbeam_utils::CachePadded;
 pub use cursor::Cursor;
 pub use drain::Drain;
+#[cfg(feature = "std")]
 pub use native::Native;
 pub use platform::{AccessCell, Atomic, AtomicInteger, Lock, Platform};
 pub use pool::{Claimed, Client, POOL_SITES, Place, Placed, Pool, PoolError, Vacant, Worker};

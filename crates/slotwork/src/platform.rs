@@ -10,8 +10,8 @@
 //! The same shipped code runs on all of them in one build, without cfg flags.
 
 use crate::Site;
-use std::fmt::Debug;
-use std::time::Duration;
+use core::fmt::Debug;
+use core::time::Duration;
 
 /// Everything a design may ask of the machine.
 ///

@@ -22,13 +22,14 @@ use crate::{
     AccessCell, Atomic, CachePadded, ClientError, Destination, Dispatch, Fresh, LaneId, Many, Platform, RequestQueue,
     Shape, SlotId, Slots, SubmitterCount, Submitters,
 };
-use std::cell::{Cell, UnsafeCell};
-use std::fmt;
-use std::marker::PhantomData;
-use std::mem::{ManuallyDrop, MaybeUninit};
-use std::ops::{Deref, DerefMut};
-use std::ptr::addr_of_mut;
-use std::sync::Arc;
+use alloc::sync::Arc;
+use alloc::{boxed::Box, vec::Vec};
+use core::cell::{Cell, UnsafeCell};
+use core::fmt;
+use core::marker::PhantomData;
+use core::mem::{ManuallyDrop, MaybeUninit};
+use core::ops::{Deref, DerefMut};
+use core::ptr::addr_of_mut;
 use thiserror::Error;
 
 crate::sites! {
@@ -196,7 +197,7 @@ impl<T, Q: RequestQueue> Pool<T, Q> {
     pub fn new(
         queue: Fresh<Q>,
         mut payload: impl FnMut(SlotId) -> T,
-    ) -> Result<Self, PoolError<std::convert::Infallible>> {
+    ) -> Result<Self, PoolError<core::convert::Infallible>> {
         Self::try_new_in_place(queue, |slot, place| Ok(place.write(payload(slot))))
     }
 
@@ -252,7 +253,7 @@ impl<T, Q: RequestQueue> Pool<T, Q> {
                 addr_of_mut!((*next).turn).write(Atomic::new(0));
                 addr_of_mut!((*next).cell).write(AccessCell::new());
             }
-            std::mem::forget(unplace);
+            core::mem::forget(unplace);
             // SAFETY: the capacity was reserved, and the slot at the old length is initialised.
             unsafe { table.set_len(slot.index() + 1) };
         }

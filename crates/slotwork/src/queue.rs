@@ -1,6 +1,7 @@
 //! What a design is: a queue over indices, and the factory that makes it.
 
 use crate::{Claims, LaneId, Platform, Shape, ShapeError, Site, SlotId, Submitters};
+use alloc::boxed::Box;
 use thiserror::Error;
 
 /// A request queue over slot indices. It never touches a payload.

@@ -168,7 +168,7 @@ impl Shape {
             return LaneId(slot.0 >> self.shift);
         }
         // Keeps the compiler from computing both and choosing: a shift is on the path of every operation.
-        std::hint::cold_path();
+        core::hint::cold_path();
         // Exact, because slot × slots_per_lane is below 2⁴⁸.
         LaneId(((self.reciprocal as u128 * slot.0 as u128) >> 48) as u32)
     }

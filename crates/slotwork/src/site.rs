@@ -10,8 +10,9 @@
 //!   FILL_STORE: store(Release)  ───pairs──▶  … = payload
 //! ```
 
-use std::fmt;
-use std::sync::atomic::Ordering;
+use alloc::{format, string::String, vec::Vec};
+use core::fmt;
+use core::sync::atomic::Ordering;
 
 /// The kind of an access and its ordering.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

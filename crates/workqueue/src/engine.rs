@@ -3,7 +3,7 @@
 //! ```text
 //!   state     RUNNING ──▶ DRAINING ──▶ STOPPED        bits, only ever set
 //!                  └──▶ CANCELLING ──┘
-//!   bells     worker 0 … worker n, or one for all     rung by submit
+//!   bells     worker 0 … worker n, or one for all  rung by submit
 //!             vacancy                                 rung when a slot becomes free
 //!             drained                                 rung when a request ends
 //!   retired   the handles of workers that have ended, and of a client that its submitter gave up
@@ -39,6 +39,17 @@ const RUNNING: u32 = 0;
 const DRAINING: u32 = 1;
 const CANCELLING: u32 = 2;
 const STOPPED: u32 = 4;
+
+/// Where submitters sleep until a slot is free, or until requests have ended.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum Completion {
+    /// On one event, which every worker rings: going to sleep costs one lock.
+    #[default]
+    OneEvent,
+    /// On an event of each worker's own, as in the third version of 2018: workers share no event, and going
+    /// to sleep costs a lock for each of them.
+    EventPerWorker,
+}
 
 /// What runs on the submitters' side, once for each handled request.
 pub type Done<T> = Box<dyn Fn(&mut T) + Send + Sync>;
@@ -97,8 +108,9 @@ pub struct Engine<T: Send + 'static, D: Design, P: Platform> {
     state: CachePadded<P::AtomicU32>,
     /// One per lane, or a single one where any worker takes any request.
     work: Box<[Event<P>]>,
-    vacancy: Event<P>,
-    drained: Event<P>,
+    /// One for all workers, or one for each: see [`Completion`].
+    vacancy: Box<[Event<P>]>,
+    drained: Box<[Event<P>]>,
     counters: Box<[CachePadded<Counters<P>>]>,
     retired: P::Lock<Retired<T, D, P>>,
     done: Option<Done<T>>,
@@ -113,14 +125,16 @@ impl<T: Send + 'static, D: Design, P: Platform> Engine<T, D, P> {
     /// An engine for so many workers, none of which serves yet. `done` runs on the submitters' side, once
     /// for each handled request.
     #[must_use]
-    pub fn new(workers: usize, waiting: Waiting, done: Option<Done<T>>) -> Self {
+    pub fn new(workers: usize, waiting: Waiting, completion: Completion, done: Option<Done<T>>) -> Self {
         let bells = if D::CLAIMS.work_conserving { 1 } else { workers };
+        let ends = if completion == Completion::OneEvent { 1 } else { workers };
+        let events = |count| (0..count).map(|_| Event::new()).collect();
         Self {
             waiting,
             state: CachePadded::new(P::AtomicU32::new(RUNNING)),
-            work: (0..bells).map(|_| Event::new()).collect(),
-            vacancy: Event::new(),
-            drained: Event::new(),
+            work: events(bells),
+            vacancy: events(ends),
+            drained: events(ends),
             counters: (0..workers).map(|_| Counters::new()).collect(),
             retired: P::Lock::new(Retired { workers: Vec::with_capacity(workers), client: None }),
             done,
@@ -130,7 +144,7 @@ impl<T: Send + 'static, D: Design, P: Platform> Engine<T, D, P> {
     /// Serves until the queue ends: takes, handles, completes. A panic of the handler ends its
     /// request as failed and nothing else.
     pub fn serve(&self, worker: WorkerOf<T, D, P>, handler: impl Fn(&mut T)) {
-        let bell = self.bell(worker.lane());
+        let bell = of_lane(&self.work, worker.lane());
         loop {
             let next = self.waiting.until(bell, || {
                 // The state comes first: what was submitted before the end is still found after it.
@@ -180,8 +194,8 @@ impl<T: Send + 'static, D: Design, P: Platform> Engine<T, D, P> {
         }
         if self.waiting.sleeps() {
             Event::<P>::publish();
-            self.vacancy.wake(1);
-            self.drained.wake(usize::MAX);
+            of_lane(&self.vacancy, lane).wake(1);
+            of_lane(&self.drained, lane).wake(usize::MAX);
         }
     }
 
@@ -189,7 +203,8 @@ impl<T: Send + 'static, D: Design, P: Platform> Engine<T, D, P> {
     pub(crate) fn vacated(&self, slots: usize) {
         if self.waiting.sleeps() {
             Event::<P>::publish();
-            self.vacancy.wake(slots);
+            // Whoever sleeps is on every list.
+            self.vacancy[0].wake(slots);
         }
     }
 
@@ -198,7 +213,7 @@ impl<T: Send + 'static, D: Design, P: Platform> Engine<T, D, P> {
         Event::<P>::publish();
         if self.waiting.sleeps() {
             let bell = match destination {
-                Destination::Lane(lane) => self.bell(lane),
+                Destination::Lane(lane) => of_lane(&self.work, lane),
                 Destination::Any => &self.work[0],
             };
             bell.wake(1);
@@ -206,10 +221,6 @@ impl<T: Send + 'static, D: Design, P: Platform> Engine<T, D, P> {
         if self.state.load(&STATE_LOAD) & STOPPED != 0 {
             self.cancel_leftovers();
         }
-    }
-
-    fn bell(&self, lane: LaneId) -> &Event<P> {
-        &self.work[if self.work.len() == 1 { 0 } else { lane.index() }]
     }
 
     /// Whether the queue still takes requests.
@@ -220,9 +231,8 @@ impl<T: Send + 'static, D: Design, P: Platform> Engine<T, D, P> {
     /// Tells the workers to end: after handling what is queued, or after cancelling it.
     pub fn begin_shutdown(&self, cancel: bool) {
         self.state.fetch_or(if cancel { CANCELLING } else { DRAINING }, &STATE_SET);
-        for bell in self.work.iter().chain([&self.vacancy, &self.drained]) {
-            bell.notify_all();
-        }
+        notify_all(&self.work);
+        self.notify_submitters();
     }
 
     /// Ends what no worker came to any more. The last [`Engine::serve`] to return does this.
@@ -230,8 +240,12 @@ impl<T: Send + 'static, D: Design, P: Platform> Engine<T, D, P> {
         self.state.fetch_or(STOPPED, &STATE_SET);
         Event::<P>::publish();
         self.cancel_leftovers();
-        self.vacancy.notify_all();
-        self.drained.notify_all();
+        self.notify_submitters();
+    }
+
+    fn notify_submitters(&self) {
+        notify_all(&self.vacancy);
+        notify_all(&self.drained);
     }
 
     fn cancel_leftovers(&self) {
@@ -302,7 +316,7 @@ impl<T: Send + 'static, D: Design, P: Platform> Engine<T, D, P> {
 
     /// Waits for a vacancy, or for whatever `look` wants of one.
     pub(crate) fn wait_vacancy<R>(&self, look: impl FnMut() -> Option<R>) -> R {
-        self.waiting.until(&self.vacancy, look)
+        self.waiting.until_any(&self.vacancy, look)
     }
 
     /// As [`Engine::wait_vacancy`], until no time is left.
@@ -311,12 +325,21 @@ impl<T: Send + 'static, D: Design, P: Platform> Engine<T, D, P> {
         look: impl FnMut() -> Option<R>,
         remaining: impl FnMut() -> Option<std::time::Duration>,
     ) -> Option<R> {
-        self.waiting.until_timeout(&self.vacancy, look, remaining)
+        self.waiting.until_any_timeout(&self.vacancy, look, remaining)
     }
 
     /// Waits for requests to end.
     pub(crate) fn wait_drained(&self, mut drained: impl FnMut() -> bool) {
-        self.waiting.until(&self.drained, || drained().then_some(()));
+        self.waiting.until_any(&self.drained, || drained().then_some(()));
+    }
+
+    /// As [`Engine::wait_drained`], until no time is left; says whether they have.
+    pub(crate) fn wait_drained_timeout(
+        &self,
+        mut drained: impl FnMut() -> bool,
+        remaining: impl FnMut() -> Option<std::time::Duration>,
+    ) -> bool {
+        self.waiting.until_any_timeout(&self.drained, || drained().then_some(()), remaining).is_some()
     }
 
     /// How many requests have ended, and how; exact after a drain or a shutdown.
@@ -332,9 +355,19 @@ impl<T: Send + 'static, D: Design, P: Platform> Engine<T, D, P> {
     /// How many sleeping threads were woken so far: workers, and submitters.
     #[must_use]
     pub fn wakes(&self) -> (u64, u64) {
-        let workers = self.work.iter().map(Event::wakes).sum();
-        (workers, self.vacancy.wakes() + self.drained.wakes())
+        let wakes = |events: &[Event<P>]| events.iter().map(Event::wakes).sum::<u64>();
+        (wakes(&self.work), wakes(&self.vacancy) + wakes(&self.drained))
     }
+}
+
+/// The event of a lane, or the one that all share.
+fn of_lane<P: Platform>(events: &[Event<P>], lane: LaneId) -> &Event<P> {
+    &events[if events.len() == 1 { 0 } else { lane.index() }]
+}
+
+/// Wakes all that sleep on any of these now.
+fn notify_all<P: Platform>(events: &[Event<P>]) {
+    events.iter().for_each(|event| _ = event.notify_all());
 }
 
 impl<T: Send + 'static, D: Design, P: Platform> Drop for Engine<T, D, P> {

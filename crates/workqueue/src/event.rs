@@ -17,6 +17,7 @@
 use slotwork::{Atomic, AtomicInteger, CachePadded, Lock, Platform};
 use std::collections::VecDeque;
 use std::fmt;
+use std::slice::from_ref;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -66,23 +67,38 @@ impl<P: Platform> Event<P> {
     /// `look` is called again after every wake. It must see whatever a waker published before it
     /// called [`Event::notify_one`]. It should be tried before this is called: going to sleep costs a
     /// lock and an allocation.
-    pub fn wait_until<R>(&self, mut look: impl FnMut() -> Option<R>) -> R {
-        loop {
-            if let Some(found) = self.sleep_once(&mut look, || Some(FOR_EVER)) {
-                return found;
-            }
-        }
+    pub fn wait_until<R>(&self, look: impl FnMut() -> Option<R>) -> R {
+        Self::wait_until_any(from_ref(self), look)
     }
 
     /// As [`Event::wait_until`], but gives up when `remaining` says that no time is left. The last
     /// look comes after that, and whoever gives up leaves no trace and swallows no wake.
     pub fn wait_until_timeout<R>(
         &self,
+        look: impl FnMut() -> Option<R>,
+        remaining: impl FnMut() -> Option<Duration>,
+    ) -> Option<R> {
+        Self::wait_until_any_timeout(from_ref(self), look, remaining)
+    }
+
+    /// As [`Event::wait_until`], asleep on several events: woken by whichever comes first. Going to sleep
+    /// costs a lock for each.
+    pub fn wait_until_any<R>(events: &[Self], mut look: impl FnMut() -> Option<R>) -> R {
+        loop {
+            if let Some(found) = Self::sleep_once(events, &mut look, || Some(FOR_EVER)) {
+                return found;
+            }
+        }
+    }
+
+    /// As [`Event::wait_until_timeout`], asleep on several events.
+    pub fn wait_until_any_timeout<R>(
+        events: &[Self],
         mut look: impl FnMut() -> Option<R>,
         mut remaining: impl FnMut() -> Option<Duration>,
     ) -> Option<R> {
         loop {
-            if let Some(found) = self.sleep_once(&mut look, &mut remaining) {
+            if let Some(found) = Self::sleep_once(events, &mut look, &mut remaining) {
                 return Some(found);
             }
             remaining()?;
@@ -91,11 +107,11 @@ impl<P: Platform> Event<P> {
 
     /// Sleeps until woken or out of time, with a look before and after.
     fn sleep_once<R>(
-        &self,
+        events: &[Self],
         look: &mut impl FnMut() -> Option<R>,
         mut remaining: impl FnMut() -> Option<Duration>,
     ) -> Option<R> {
-        let mut place = self.enlist();
+        let mut place = Place::on(events);
         P::fence(&FENCE_SLEEP);
         if let Some(found) = look() {
             return Some(found);
@@ -164,13 +180,11 @@ impl<P: Platform> Event<P> {
         self.wakes.load(&WAKES_LOAD)
     }
 
-    fn enlist(&self) -> Place<'_, P> {
-        let sleeper = Arc::new(Sleeper { thread: P::current(), woken: P::AtomicU32::new(0) });
+    fn enlist(&self, sleeper: &Arc<Sleeper<P>>) {
         self.list.with(&LOCK, |list| {
-            list.push_back(Arc::clone(&sleeper));
+            list.push_back(Arc::clone(sleeper));
             self.sleepers.fetch_add(1, &SLEEPERS_CHANGE);
         });
-        Place { event: self, sleeper, woken: false }
     }
 
     /// Takes the sleeper off the list; false when a waker had done so already.
@@ -186,19 +200,35 @@ impl<P: Platform> Event<P> {
     }
 }
 
-/// A place on the list. Given up before its sleeper was woken, or by a panic of its look, it leaves no trace:
-/// and if a waker has taken it off the list already, that wake goes to somebody else.
+/// A place on the list of each event. Given up before its sleeper was woken, or by a panic of its look, it leaves
+/// no trace: and if a waker has taken it off a list already, that wake goes to somebody else. So does every wake
+/// but one, where several events had one for it.
 struct Place<'a, P: Platform> {
-    event: &'a Event<P>,
+    events: &'a [Event<P>],
     sleeper: Arc<Sleeper<P>>,
-    /// The wake came, and was made use of.
+    /// A wake came, and was made use of.
     woken: bool,
+}
+
+impl<'a, P: Platform> Place<'a, P> {
+    fn on(events: &'a [Event<P>]) -> Self {
+        let sleeper = Arc::new(Sleeper { thread: P::current(), woken: P::AtomicU32::new(0) });
+        let place = Self { events, sleeper, woken: false };
+        events.iter().for_each(|event| event.enlist(&place.sleeper));
+        place
+    }
 }
 
 impl<P: Platform> Drop for Place<'_, P> {
     fn drop(&mut self) {
-        if !self.woken && !self.event.leave(&self.sleeper) {
-            self.event.notify_one();
+        if self.woken && self.events.len() == 1 {
+            return;
+        }
+        let mut used = self.woken;
+        for event in self.events {
+            if !event.leave(&self.sleeper) && !std::mem::take(&mut used) {
+                event.notify_one();
+            }
         }
     }
 }
@@ -250,6 +280,20 @@ mod tests {
             assert_eq!(event.wait_until_timeout(|| None::<()>, remaining), None);
         }
         assert!(!event.notify_one(), "nobody is on the list");
+    }
+
+    #[test]
+    fn one_wake_of_several_is_used_and_the_others_are_passed_on() {
+        let events = [Event::<Native>::new(), Event::new()];
+        let places = [Place::on(&events), Place::on(&events)];
+        assert!(events.iter().all(Event::notify_one), "the first one is on both lists");
+        let [mut first, second] = places;
+        assert_eq!(Atomic::load(&second.sleeper.woken, &WOKEN_LOAD), 0);
+        first.woken = true;
+        drop(first);
+        assert_eq!(Atomic::load(&second.sleeper.woken, &WOKEN_LOAD), 1, "the second wake was passed on");
+        drop(second);
+        assert!(events.iter().all(|event| !event.notify_one()), "nobody is on a list");
     }
 
     #[test]

@@ -40,7 +40,7 @@ mod submitter;
 mod waiting;
 mod workqueue;
 
-pub use engine::{Done, ENGINE_SITES, Engine, Report};
+pub use engine::{Completion, Done, ENGINE_SITES, Engine, Report};
 pub use event::{EVENT_SITES, Event};
 pub use request::{Fate, Request};
 pub use submitter::{RequestError, Stopped, Submitter, Vacancy};

@@ -3,7 +3,7 @@
 use crate::Engine;
 use crate::inside::{is_collecting_for, is_worker_of};
 use crate::request::{Fate, Request};
-use slotwork::{Client, ClientError, Design, Dispatch, Many, Native, RequestQueue, SlotId, Vacant};
+use slotwork::{Client, ClientError, Design, Dispatch, Many, Native, Platform, RequestQueue, SlotId, Vacant};
 use std::cell::Cell;
 use std::fmt;
 use std::ops::{Deref, DerefMut};
@@ -22,8 +22,8 @@ pub enum RequestError {
     /// The queue was shut down.
     #[error("the workqueue was shut down")]
     Stopped,
-    /// No slot became free in time.
-    #[error("no slot became free in time")]
+    /// No slot became free in time, or not everything ended in time.
+    #[error("the time ran out")]
     Timeout,
     /// A handler would have waited for its own worker, or a `done` for the slot it is called with.
     #[error("a handler, or what runs when it is done, may not wait for its own workqueue")]
@@ -34,25 +34,24 @@ pub enum RequestError {
 }
 
 /// A submitting handle: moves between threads, and is cloned for each where the design takes many.
-pub struct Submitter<T: Send + 'static, D: Design> {
+pub struct Submitter<T: Send + 'static, D: Design, P: Platform = Native> {
     /// There until the drop.
-    client: Option<Client<Request<T>, D::Queue<Native>>>,
-    engine: Arc<Engine<T, D, Native>>,
+    client: Option<Client<Request<T>, D::Queue<P>>>,
+    engine: Arc<Engine<T, D, P>>,
     process: u32,
     /// What a clone starts with.
     dispatch: Cell<Dispatch>,
 }
 
-impl<T: Send + 'static, D: Design> Submitter<T, D> {
-    pub(crate) fn new(
-        client: Client<Request<T>, D::Queue<Native>>,
-        engine: Arc<Engine<T, D, Native>>,
-        dispatch: Dispatch,
-    ) -> Self {
-        Self { client: Some(client), engine, process: std::process::id(), dispatch: Cell::new(dispatch) }
+impl<T: Send + 'static, D: Design, P: Platform> Submitter<T, D, P> {
+    /// The first submitter of an engine that is driven by hand; [`Builder`](crate::Builder) makes one too.
+    #[must_use]
+    pub fn new(client: Client<Request<T>, D::Queue<P>>, engine: Arc<Engine<T, D, P>>) -> Self {
+        let dispatch = Cell::new(Dispatch::default());
+        Self { client: Some(client), engine, process: std::process::id(), dispatch }
     }
 
-    fn client(&self) -> &Client<Request<T>, D::Queue<Native>> {
+    fn client(&self) -> &Client<Request<T>, D::Queue<P>> {
         self.client.as_ref().expect("there until the drop")
     }
 
@@ -60,7 +59,7 @@ impl<T: Send + 'static, D: Design> Submitter<T, D> {
     ///
     /// Runs `done` on the calling thread if the slot's last request was handled and nobody ran it yet. A
     /// `done` that calls this runs the next one inside itself.
-    pub fn try_request(&self) -> Option<Vacancy<'_, T, D>> {
+    pub fn try_request(&self) -> Option<Vacancy<'_, T, D, P>> {
         let vacant = self.client().acquire()?;
         let mut vacancy = Vacancy { vacant: Some(vacant), submitter: self };
         // In its guard already: if `done` panics, the slot is given back and whoever waits for it is woken.
@@ -75,7 +74,7 @@ impl<T: Send + 'static, D: Design> Submitter<T, D> {
     ///
     /// # Errors
     /// [`RequestError::Stopped`], [`RequestError::InsideHandler`], [`RequestError::Forked`].
-    pub fn request(&self) -> Result<Vacancy<'_, T, D>, RequestError> {
+    pub fn request(&self) -> Result<Vacancy<'_, T, D, P>, RequestError> {
         if let Some(vacancy) = self.try_request() {
             return Ok(vacancy);
         }
@@ -87,17 +86,16 @@ impl<T: Send + 'static, D: Design> Submitter<T, D> {
     ///
     /// # Errors
     /// As [`Submitter::request`], and [`RequestError::Timeout`].
-    pub fn request_timeout(&self, timeout: Duration) -> Result<Vacancy<'_, T, D>, RequestError> {
+    pub fn request_timeout(&self, timeout: Duration) -> Result<Vacancy<'_, T, D, P>, RequestError> {
         if let Some(vacancy) = self.try_request() {
             return Ok(vacancy);
         }
         self.may_wait()?;
-        let start = Instant::now();
-        let remaining = || timeout.checked_sub(start.elapsed()).filter(|time| !time.is_zero());
-        self.engine.wait_vacancy_timeout(|| self.look(), remaining).unwrap_or(Err(RequestError::Timeout))
+        let looked = self.engine.wait_vacancy_timeout(|| self.look(), remaining_of(timeout));
+        looked.unwrap_or(Err(RequestError::Timeout))
     }
 
-    fn look(&self) -> Option<Result<Vacancy<'_, T, D>, RequestError>> {
+    fn look(&self) -> Option<Result<Vacancy<'_, T, D, P>, RequestError>> {
         let running = self.engine.running();
         match self.try_request() {
             Some(vacancy) => Some(Ok(vacancy)),
@@ -134,6 +132,21 @@ impl<T: Send + 'static, D: Design> Submitter<T, D> {
         Ok(())
     }
 
+    /// As [`Submitter::drain`], for at most `timeout`. What has ended by then is collected as its slot is
+    /// got back, as if there had been no drain.
+    ///
+    /// # Errors
+    /// As [`Submitter::drain`], and [`RequestError::Timeout`].
+    pub fn drain_timeout(&self, timeout: Duration) -> Result<(), RequestError> {
+        self.may_wait()?;
+        let mut drain = self.client().begin_drain();
+        if !drain.poll() && !self.engine.wait_drained_timeout(|| drain.poll(), remaining_of(timeout)) {
+            return Err(RequestError::Timeout);
+        }
+        self.engine.collect_all(self.client());
+        Ok(())
+    }
+
     /// Chooses how this submitter goes on from worker to worker, and says whether the design can.
     pub fn set_dispatch(&self, dispatch: Dispatch) -> bool {
         let possible = self.client().set_dispatch(dispatch);
@@ -163,9 +176,15 @@ impl<T: Send + 'static, D: Design> Submitter<T, D> {
     }
 }
 
-impl<T: Send + 'static, D: Design> Clone for Submitter<T, D>
+/// What is left of `timeout`, from now on; none when it is over.
+fn remaining_of(timeout: Duration) -> impl FnMut() -> Option<Duration> {
+    let start = Instant::now();
+    move || timeout.checked_sub(start.elapsed()).filter(|time| !time.is_zero())
+}
+
+impl<T: Send + 'static, D: Design, P: Platform> Clone for Submitter<T, D, P>
 where
-    D::Queue<Native>: RequestQueue<Submitters = Many>,
+    D::Queue<P>: RequestQueue<Submitters = Many>,
 {
     /// Another submitter.
     ///
@@ -176,7 +195,7 @@ where
     }
 }
 
-impl<T: Send + 'static, D: Design> Drop for Submitter<T, D> {
+impl<T: Send + 'static, D: Design, P: Platform> Drop for Submitter<T, D, P> {
     /// Runs `done` for what is handled; what is handled later is collected by others, or at the end.
     fn drop(&mut self) {
         match self.client.take() {
@@ -189,13 +208,13 @@ impl<T: Send + 'static, D: Design> Drop for Submitter<T, D> {
 }
 
 /// A free request in hand: derefs to its payload, with the last result in it. Dropping it gives it back.
-pub struct Vacancy<'a, T: Send + 'static, D: Design> {
-    vacant: Option<Vacant<'a, Request<T>, D::Queue<Native>>>,
-    submitter: &'a Submitter<T, D>,
+pub struct Vacancy<'a, T: Send + 'static, D: Design, P: Platform = Native> {
+    vacant: Option<Vacant<'a, Request<T>, D::Queue<P>>>,
+    submitter: &'a Submitter<T, D, P>,
 }
 
-impl<'a, T: Send + 'static, D: Design> Vacancy<'a, T, D> {
-    fn vacant(&self) -> &Vacant<'a, Request<T>, D::Queue<Native>> {
+impl<'a, T: Send + 'static, D: Design, P: Platform> Vacancy<'a, T, D, P> {
+    fn vacant(&self) -> &Vacant<'a, Request<T>, D::Queue<P>> {
         self.vacant.as_ref().expect("present until it is submitted or dropped")
     }
 
@@ -226,7 +245,7 @@ impl<'a, T: Send + 'static, D: Design> Vacancy<'a, T, D> {
     }
 }
 
-impl<T: Send + 'static, D: Design> Drop for Vacancy<'_, T, D> {
+impl<T: Send + 'static, D: Design, P: Platform> Drop for Vacancy<'_, T, D, P> {
     fn drop(&mut self) {
         if let Some(vacant) = self.vacant.take() {
             drop(vacant);
@@ -235,7 +254,7 @@ impl<T: Send + 'static, D: Design> Drop for Vacancy<'_, T, D> {
     }
 }
 
-impl<T: Send + 'static, D: Design> Deref for Vacancy<'_, T, D> {
+impl<T: Send + 'static, D: Design, P: Platform> Deref for Vacancy<'_, T, D, P> {
     type Target = T;
 
     fn deref(&self) -> &T {
@@ -243,19 +262,19 @@ impl<T: Send + 'static, D: Design> Deref for Vacancy<'_, T, D> {
     }
 }
 
-impl<T: Send + 'static, D: Design> DerefMut for Vacancy<'_, T, D> {
+impl<T: Send + 'static, D: Design, P: Platform> DerefMut for Vacancy<'_, T, D, P> {
     fn deref_mut(&mut self) -> &mut T {
         &mut self.vacant.as_mut().expect("present until it is submitted or dropped").value
     }
 }
 
-impl<T: Send + fmt::Debug + 'static, D: Design> fmt::Debug for Vacancy<'_, T, D> {
+impl<T: Send + fmt::Debug + 'static, D: Design, P: Platform> fmt::Debug for Vacancy<'_, T, D, P> {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         formatter.debug_tuple("Vacancy").field(&**self).finish()
     }
 }
 
-impl<T: Send + 'static, D: Design> fmt::Debug for Submitter<T, D> {
+impl<T: Send + 'static, D: Design, P: Platform> fmt::Debug for Submitter<T, D, P> {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         formatter.debug_struct("Submitter").field("engine", &self.engine).finish_non_exhaustive()
     }

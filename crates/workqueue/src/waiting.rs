@@ -9,6 +9,7 @@
 
 use crate::Event;
 use slotwork::Platform;
+use std::slice::from_ref;
 use std::time::Duration;
 
 /// A waiting policy: a budget for each stage.
@@ -42,17 +43,23 @@ impl Waiting {
 
     /// Looks until there is something; asleep on `event`, if at all. **Blocking.**
     #[inline]
-    pub fn until<P: Platform, R>(self, event: &Event<P>, mut look: impl FnMut() -> Option<R>) -> R {
+    pub fn until<P: Platform, R>(self, event: &Event<P>, look: impl FnMut() -> Option<R>) -> R {
+        self.until_any(from_ref(event), look)
+    }
+
+    /// As [`Waiting::until`]; asleep on all of `events`, if at all.
+    #[inline]
+    pub fn until_any<P: Platform, R>(self, events: &[Event<P>], mut look: impl FnMut() -> Option<R>) -> R {
         match self.awake::<P, R>(&mut look, || false) {
             Some(found) => found,
-            None => event.wait_until(look),
+            None => Event::wait_until_any(events, look),
         }
     }
 
-    /// As [`Waiting::until`], until no time `remaining` is left.
-    pub fn until_timeout<P: Platform, R>(
+    /// As [`Waiting::until_any`], until no time `remaining` is left.
+    pub fn until_any_timeout<P: Platform, R>(
         self,
-        event: &Event<P>,
+        events: &[Event<P>],
         mut look: impl FnMut() -> Option<R>,
         mut remaining: impl FnMut() -> Option<Duration>,
     ) -> Option<R> {
@@ -60,7 +67,7 @@ impl Waiting {
             return Some(found);
         }
         remaining()?;
-        event.wait_until_timeout(look, remaining)
+        Event::wait_until_any_timeout(events, look, remaining)
     }
 
     /// The stages before sleep.

@@ -1,6 +1,6 @@
 //! The threads of this machine around an [`Engine`].
 
-use crate::engine::Done;
+use crate::engine::{Completion, Done};
 use crate::inside::{is_worker_of, serves};
 use crate::request::Request;
 use crate::submitter::Submitter;
@@ -33,6 +33,12 @@ pub enum BuildError<E> {
         design: &'static str,
         /// What was asked for.
         dispatch: Dispatch,
+    },
+    /// Threads cannot have this name.
+    #[error("threads cannot be named {name:?}: there is a NUL in it")]
+    Name {
+        /// What was asked for.
+        name: String,
     },
     /// A worker thread could not be started.
     #[error("worker thread {worker} could not be started")]
@@ -71,6 +77,8 @@ pub struct Configuration {
     pub waiting: Waiting,
     /// How submitters go on from worker to worker.
     pub dispatch: Dispatch,
+    /// Where submitters sleep.
+    pub completion: Completion,
 }
 
 impl Default for Configuration {
@@ -82,6 +90,7 @@ impl Default for Configuration {
             requests_per_worker: DEFAULT_REQUESTS_PER_WORKER,
             waiting: Waiting::default(),
             dispatch: Dispatch::default(),
+            completion: Completion::default(),
         }
     }
 }
@@ -124,6 +133,12 @@ impl<T: Send + 'static, D: Design> Builder<T, D> {
         Configuration { dispatch, ..self.configuration }.into()
     }
 
+    /// Where submitters sleep. Default: [`Completion::OneEvent`].
+    #[must_use]
+    pub fn completion(self, completion: Completion) -> Self {
+        Configuration { completion, ..self.configuration }.into()
+    }
+
     /// Builds it, with payloads that can always be made, and no `done`.
     ///
     /// # Errors
@@ -156,14 +171,19 @@ impl<T: Send + 'static, D: Design> Builder<T, D> {
         handler: impl Fn(&mut T) + Send + Sync + 'static,
         done: Option<Done<T>>,
     ) -> Built<T, D, E> {
-        let Configuration { name, workers: count, requests_per_worker, waiting, dispatch } = self.configuration;
+        let Configuration { name, workers: count, requests_per_worker, waiting, dispatch, completion } =
+            self.configuration;
+        if name.contains('\0') {
+            return Err(BuildError::Name { name });
+        }
         let queue = D::build::<Native>(Shape::new(count, requests_per_worker)?)?;
         let pool = Pool::try_new(queue, |slot| init(slot).map(Request::new))?;
         let (client, workers) = pool.split();
-        if !client.set_dispatch(dispatch) {
+        let engine = Arc::new(Engine::<T, D, Native>::new(count, waiting, completion, done));
+        let submitter = Submitter::new(client, Arc::clone(&engine));
+        if !submitter.set_dispatch(dispatch) {
             return Err(BuildError::Dispatch { design: D::NAME, dispatch });
         }
-        let engine = Arc::new(Engine::<T, D, Native>::new(count, waiting, done));
         let workqueue = Workqueue {
             engine: Arc::clone(&engine),
             threads: Mutex::new(Vec::with_capacity(count)),
@@ -181,7 +201,7 @@ impl<T: Send + 'static, D: Design> Builder<T, D> {
                 .map_err(|source| BuildError::Thread { worker: number, source })?;
             workqueue.threads().push(thread);
         }
-        Ok((workqueue, Submitter::new(client, engine, dispatch)))
+        Ok((workqueue, submitter))
     }
 }
 

@@ -2,8 +2,10 @@
 //!
 //! Shuttle reads every ordering as sequentially consistent, so it never finds a wrong ordering; it
 //! finds wrong algorithms, at sizes that a model checker does not reach. Its `park` returns for no
-//! reason now and then.
+//! reason now and then. Each access is noted before it is made, for schedulers that want to know where a thread
+//! stands.
 
+use super::stand;
 use shuttle::sync::Mutex;
 use shuttle::sync::atomic::{AtomicPtr, AtomicU32, AtomicU64, fence};
 use slotwork::{AccessCell, Atomic, AtomicInteger, Lock, Platform, Site};
@@ -28,7 +30,9 @@ unsafe impl Platform for Shuttle {
     }
 
     fn spin_hint() {
-        shuttle::hint::spin_loop();
+        if stand::hint_is_step() {
+            shuttle::hint::spin_loop();
+        }
     }
 
     fn yield_now() {
@@ -58,19 +62,23 @@ macro_rules! atomic {
                 Self(<$cell>::new(value))
             }
 
-            fn load(&self, _site: &'static Site) -> $value {
+            fn load(&self, site: &'static Site) -> $value {
+                stand::before(site);
                 self.0.load(Ordering::SeqCst)
             }
 
-            fn store(&self, value: $value, _site: &'static Site) {
+            fn store(&self, value: $value, site: &'static Site) {
+                stand::before(site);
                 self.0.store(value, Ordering::SeqCst);
             }
 
-            fn swap(&self, value: $value, _site: &'static Site) -> $value {
+            fn swap(&self, value: $value, site: &'static Site) -> $value {
+                stand::before(site);
                 self.0.swap(value, Ordering::SeqCst)
             }
 
-            fn compare_exchange(&self, current: $value, new: $value, _site: &'static Site) -> Result<$value, $value> {
+            fn compare_exchange(&self, current: $value, new: $value, site: &'static Site) -> Result<$value, $value> {
+                stand::before(site);
                 self.0.compare_exchange(current, new, Ordering::SeqCst, Ordering::SeqCst)
             }
 
@@ -90,7 +98,8 @@ macro_rules! integer {
     ($cell:ty, $value:ty: $($operation:ident)+) => {
         impl AtomicInteger<$value> for ShuttleAtomic<$cell> {
             $(
-                fn $operation(&self, value: $value, _site: &'static Site) -> $value {
+                fn $operation(&self, value: $value, site: &'static Site) -> $value {
+                    stand::before(site);
                     self.0.$operation(value, Ordering::SeqCst)
                 }
             )+
@@ -112,9 +121,13 @@ impl<T: Send> Lock<T> for ShuttleLock<T> {
         Self(Mutex::new(value))
     }
 
-    fn with<R>(&self, _site: &'static Site, critical: impl FnOnce(&mut T) -> R) -> R {
+    fn with<R>(&self, site: &'static Site, critical: impl FnOnce(&mut T) -> R) -> R {
+        stand::before(site);
         let mut guard = self.0.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
-        critical(&mut guard)
+        let result = critical(&mut guard);
+        // Shuttle switches before it gives the lock back.
+        stand::inside(site);
+        result
     }
 }
 

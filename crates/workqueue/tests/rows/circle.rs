@@ -287,6 +287,11 @@ fn refusals<D: Design>() {
         let refused = build(workers, requests_per_worker);
         assert!(matches!(refused, Err(BuildError::Shape(_))), "{workers} × {requests_per_worker}: {refused:?}");
     }
+    // A name goes to the system as a string that ends with a NUL.
+    match Workqueue::<u8, D>::builder("a\0b").build(|_| 0, |_| {}).map(drop) {
+        Err(BuildError::Name { name }) => assert_eq!(name, "a\0b"),
+        other => panic!("{other:?}"),
+    }
     for dispatch in [Dispatch::RoundRobin, Dispatch::FillFirst] {
         let built = Workqueue::<u64, D>::builder("dispatch").workers(2).dispatch(dispatch).build(|_| 0, |n| *n += 1);
         match built {

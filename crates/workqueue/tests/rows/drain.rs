@@ -3,15 +3,15 @@
 use crate::support::fault::Fault;
 use crate::support::subject::{Parcel, Plan, Refused, Subject, Submits, Then, Wait, answer, handle, ignore};
 use crate::support::{
-    Gate, IMPATIENCE, assert_rejects, for_every_design, for_four_types, in_threads, let_others_sleep, until,
+    Gate, IMPATIENCE, PATIENCE, assert_rejects, for_every_design, for_four_types, in_threads, let_others_sleep, until,
 };
 use slotwork::{Design, Submitters};
-use slotwork_workqueue::{RequestError, ShutdownError, Submitter, Workqueue};
+use slotwork_workqueue::{Completion, RequestError, ShutdownError, Submitter, Workqueue};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::mpsc::channel;
 use std::sync::{Arc, Mutex, OnceLock};
 use std::thread::scope;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 /// Another submitter never stops, and a slow handler lets it always have something under way: a drain ends.
 pub(crate) fn wait_starved(subject: &'static dyn Subject) {
@@ -155,6 +155,38 @@ pub(crate) fn nothing_to_wait_for(subject: &'static dyn Subject) {
 #[test]
 fn a_drain_with_nothing_under_way_returns() {
     for_every_design(nothing_to_wait_for);
+}
+
+/// A drain that gives up is told so, leaves no trace, and takes nothing with it.
+fn drain_in_time<D: Design>() {
+    for completion in [Completion::OneEvent, Completion::EventPerWorker] {
+        let gate = Gate::default();
+        let inside = gate.clone();
+        let (queue, submitter) = Workqueue::<u64, D>::builder("in time")
+            .workers(2)
+            .completion(completion)
+            .build(|_| 0, move |_| inside.pass())
+            .expect("a small workqueue");
+        submitter.drain_timeout(Duration::ZERO).expect("nothing was submitted yet");
+        submitter.request().expect("not stopped").submit().expect("not stopped");
+        gate.wait_for(1);
+        for _ in 0..50 {
+            assert_eq!(submitter.drain_timeout(Duration::from_micros(100)), Err(RequestError::Timeout));
+        }
+        assert_eq!(queue.wakes().1, 0, "nobody was woken");
+        gate.open();
+        submitter.drain_timeout(PATIENCE).expect("the gate is open");
+        assert_eq!(queue.report().handled, 1);
+        let before = queue.wakes().1;
+        submitter.request().expect("not stopped").submit().expect("not stopped");
+        submitter.drain().expect("outside of handlers");
+        assert!(queue.wakes().1 <= before + 1, "whoever gave up is not woken any more");
+    }
+}
+
+#[test]
+fn timed_out_waiter_of_a_drain_leaves_no_trace() {
+    for_four_types!(drain_in_time);
 }
 
 /// A handler that waits for its own queue is refused, also when it could only wait for itself; what does not wait works.

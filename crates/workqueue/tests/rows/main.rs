@@ -4,6 +4,7 @@
 
 mod bells;
 mod circle;
+mod completion;
 mod drain;
 mod panics;
 #[cfg(unix)]

@@ -1,9 +1,12 @@
 //! How many are woken: none for nothing, no crowd for one slot, and nobody idle beside a request.
 
 use crate::support::fault::Fault;
-use crate::support::subject::{Parcel, Plan, Refused, Subject, Wait, handle, ignore};
-use crate::support::{Gate, assert_rejects, for_every_design, let_others_sleep, until};
+use crate::support::subject::{Parcel, Plan, Real, Refused, Subject, Wait, handle, ignore};
+use crate::support::{Gate, assert_rejects, for_every_design, for_four_types, let_others_sleep, until};
 use crate::waits::{ASLEEP, crowd, submitters};
+use slotwork::Design;
+use slotwork_workqueue::Completion;
+use std::marker::PhantomData;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread::scope;
@@ -37,15 +40,18 @@ fn ping_pong_notify_and_needless_reschedule_wake_once_per_event() {
 /// A crowd waits for eight slots: each slot that comes back wakes one of them, and that one may pass the wake on. Ten
 /// times, and no time more than the last: nothing drifts.
 pub(crate) fn herd(subject: &'static dyn Subject) {
-    const CLIENTS: usize = 64;
+    herd_of(subject, 64, 10);
+}
+
+fn herd_of(subject: &'static dyn Subject, clients: usize, runs: usize) {
     let run = Arc::new(AtomicUsize::new(0));
-    let gates: Vec<_> = (0..10).map(|_| Gate::default()).collect();
+    let gates: Vec<_> = (0..runs).map(|_| Gate::default()).collect();
     let (queue, first) = {
         let (run, gates) = (Arc::clone(&run), gates.clone());
         let handler = move |_: &mut Parcel| gates[run.load(Ordering::Acquire)].pass();
         subject.start(Plan { waiting: ASLEEP, ..Plan::new(2, 4) }, handler, ignore)
     };
-    let mut all = submitters(subject, first, CLIENTS);
+    let mut all = submitters(subject, first, clients);
     let (mut before, mut handled) = ((0, 0), 0);
     for (number, gate) in gates.iter().enumerate() {
         run.store(number, Ordering::Release);
@@ -73,6 +79,14 @@ pub(crate) fn herd(subject: &'static dyn Subject) {
 fn herd_1000_and_counter_drift_wake() {
     for_every_design(herd);
     assert_rejects(herd, &[(Fault::Herd, "wakes of submitters")]);
+}
+
+#[test]
+fn herd_1000_of_a_thousand_threads() {
+    fn check<D: Design>() {
+        herd_of(&Real::<D>(Completion::OneEvent, PhantomData), 1000, 2);
+    }
+    for_four_types!(check);
 }
 
 /// Workers are busy, and nobody is asleep: a submit returns all the same.

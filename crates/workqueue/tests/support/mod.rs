@@ -10,6 +10,7 @@ pub(crate) mod toy;
 use fault::Fault;
 use slotwork::Design;
 use slotwork_catalog::{Visitor, visit_all};
+use slotwork_workqueue::Completion;
 use std::any::Any;
 use std::marker::PhantomData;
 use std::panic::resume_unwind;
@@ -33,7 +34,7 @@ pub(crate) fn for_every_design(check: fn(&'static dyn Subject)) {
     impl Visitor for Subjects {
         type Output = (&'static str, &'static dyn Subject);
         fn visit<D: Design>(&mut self) -> Self::Output {
-            (D::NAME, &Real::<D>(PhantomData))
+            (D::NAME, &Real::<D>(Completion::OneEvent, PhantomData))
         }
     }
     let outcomes = visit_all(&mut Subjects).into_iter().map(|(name, subject)| {

@@ -1,7 +1,7 @@
 //! What a check needs of a workqueue: so that it runs on every design, and on variants that are wrong.
 
 use slotwork::{Design, Submitters};
-use slotwork_workqueue::{Fate, Report, RequestError, Stopped, Submitter, Waiting, Workqueue};
+use slotwork_workqueue::{Completion, Fate, Report, RequestError, Stopped, Submitter, Waiting, Workqueue};
 use std::marker::PhantomData;
 use std::time::Duration;
 
@@ -145,8 +145,8 @@ impl dyn Submits + '_ {
     }
 }
 
-/// The workqueue over a design.
-pub(crate) struct Real<D>(pub(crate) PhantomData<fn() -> D>);
+/// The workqueue over a design, with its completion events.
+pub(crate) struct Real<D>(pub(crate) Completion, pub(crate) PhantomData<fn() -> D>);
 
 impl<D: Design> Subject for Real<D> {
     fn many(&self) -> bool {
@@ -162,6 +162,7 @@ impl<D: Design> Subject for Real<D> {
             .workers(plan.workers)
             .requests_per_worker(plan.requests_per_worker)
             .waiting(plan.waiting)
+            .completion(self.0)
             .try_build(|_| Ok::<_, ()>(Parcel::default()), handler, done)
             .expect("a small workqueue");
         (Box::new(queue), Box::new(submitter))

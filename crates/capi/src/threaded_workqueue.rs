@@ -1,0 +1,197 @@
+//! `threaded-workqueue.h`: the interface of 2018, source compatible.
+
+use crate::alive;
+use crate::border::{call, call_in_detail, fatal, string};
+use crate::callbacks::{Callback, Callbacks};
+use crate::carrier::{Carrier, Patience, Submitting, build};
+use crate::choice::{ONE_SUBMITTER, from_environment};
+use crate::single::Single;
+use crate::status::Status;
+use slotwork_workqueue::Configuration;
+use std::cell::Cell;
+use std::ffi::{c_char, c_int, c_uint, c_void};
+use std::ptr::null_mut;
+use std::sync::Arc;
+
+/// A usual number of requests for each thread.
+pub const DEFAULT_THREAD_REQUEST_NR: c_uint = 4;
+
+/// What a program wants called, and how large its requests are. Each but the handler may be NULL.
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+pub struct ThreadedWorkqueueOps {
+    /// Called with each request, zeroed, while the workqueue is created. A negative answer is a failure: what had
+    /// been initialised is uninitialised, and nothing is created.
+    pub thread_request_init: Option<unsafe extern "C" fn(request: *mut c_void) -> c_int>,
+    /// Called once with each request that was initialised, at the latest by the time that the workqueue is destroyed.
+    pub thread_request_uninit: Option<unsafe extern "C" fn(request: *mut c_void)>,
+    /// Called on a worker thread, once for each submitted request.
+    pub thread_request_handler: Option<unsafe extern "C" fn(request: *mut c_void)>,
+    /// Called on the submitter's thread, once for each handled request: when its memory is got again, or while
+    /// waiting for requests, or while the workqueue is destroyed.
+    pub thread_request_done: Option<unsafe extern "C" fn(request: *mut c_void)>,
+    /// Bytes of one request; may be 0.
+    pub request_size: usize,
+}
+
+/// A workqueue. One thread at a time submits.
+pub struct Threads {
+    submitter: Box<dyn Submitting>,
+    carrier: Arc<dyn Carrier>,
+    single: Single,
+    /// It is being destroyed: what runs when a request is done gets no other any more.
+    ending: Cell<bool>,
+}
+
+/// Creates `threads_nr` worker threads, named after `name`, with `thread_requests_nr` requests (1 to 64) for each.
+/// Requests are zeroed and aligned as malloc's memory is.
+///
+/// NULL on failure; `slotwork_last_error` of slotwork.h says why.
+///
+/// The environment may choose another design (`SLOTWORK_DESIGN`: a name from `slotwork_design_name`), way of waiting
+/// (`SLOTWORK_WAITING`: settle, spin, yield, park, busy-1000) and dispatch (`SLOTWORK_DISPATCH`: round-robin, fill-first).
+///
+/// No callback may be left by longjmp or an exception.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn threaded_workqueue_create(
+    name: *const c_char,
+    threads_nr: c_uint,
+    thread_requests_nr: c_uint,
+    ops: *const ThreadedWorkqueueOps,
+) -> *mut Threads {
+    let created = call_in_detail("threaded_workqueue_create", || {
+        let null = || (Status::Null, String::new());
+        // SAFETY: null, or readable, as the header demands.
+        let ops = unsafe { ops.as_ref() }.ok_or_else(null)?;
+        if ops.thread_request_handler.is_none() {
+            return Err((Status::Null, "there is no handler".into()));
+        }
+        let mut configuration = Configuration {
+            workers: threads_nr as usize,
+            requests_per_worker: thread_requests_nr as usize,
+            ..Configuration::default()
+        };
+        // SAFETY: null, or a string, as the header demands.
+        if let Some(name) = unsafe { string(name) } {
+            configuration.name = name;
+        }
+        let design = from_environment(|variable| std::env::var(variable).ok(), ONE_SUBMITTER, &mut configuration)
+            .map_err(|words| (Status::Configuration, words))?;
+        let carrier = build(&design, configuration, ops.request_size, ops.callbacks())?;
+        let submitter = Arc::clone(&carrier).submitter().map_err(|status| (status, String::new()))?;
+        Ok(Threads { submitter, carrier, single: Single::new(), ending: Cell::new(false) })
+    });
+    created.map_or(null_mut(), alive::give)
+}
+
+/// Handles what was submitted, ends the threads, runs what is to be run when requests are done, uninitialises all
+/// requests and frees everything; meanwhile none is free. Not to be called by a handler, nor by what runs when a request is
+/// done. NULL is ignored.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn threaded_workqueue_destroy(threads: *mut Threads) {
+    const NAME: &str = "threaded_workqueue_destroy";
+    if threads.is_null() {
+        return;
+    }
+    // SAFETY: from `threaded_workqueue_create`, and not destroyed yet, as the header demands.
+    let handle = unsafe { demand(NAME, threads) };
+    if handle.single.is_inside() || handle.ending.get() {
+        fatal(NAME, Status::InsideHandler);
+    }
+    match call(NAME, || handle.carrier.shutdown(false).map(drop)) {
+        Status::Ok => {}
+        // The memory may be in use by threads of the other process, as far as this one knows; it is kept.
+        Status::Forked => return,
+        status => fatal(NAME, status),
+    }
+    // What runs when a request is done may still call the workqueue, so its memory goes last.
+    handle.ending.set(true);
+    let status = call(NAME, || {
+        handle.submitter.drain()?;
+        // SAFETY: as above; the reference is not used any more.
+        let Threads { submitter, carrier, .. } = *unsafe { alive::take(threads) }?;
+        drop(submitter);
+        carrier.close()
+    });
+    if status != Status::Ok {
+        fatal(NAME, status);
+    }
+}
+
+/// A free request, or NULL when none is free: never waits. Its memory is as the last handler left it, after
+/// what runs when it is done has run.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn threaded_workqueue_get_request(threads: *mut Threads) -> *mut c_void {
+    const NAME: &str = "threaded_workqueue_get_request";
+    // SAFETY: from `threaded_workqueue_create`, and not destroyed yet, as the header demands.
+    let threads = unsafe { demand(NAME, threads) };
+    let mut request = null_mut();
+    let status = call(NAME, || {
+        let _single = threads.single.enter()?;
+        if threads.ending.get() {
+            return Err(Status::NoneFree);
+        }
+        request = threads.submitter.acquire(Patience::None)?;
+        Ok(())
+    });
+    match status {
+        Status::Ok | Status::NoneFree => request,
+        status => fatal(NAME, status),
+    }
+}
+
+/// Hands a request to the threads; it must have been got from `threaded_workqueue_get_request`, and not been
+/// submitted since: everything else is found out, named on standard error, and ends the program.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn threaded_workqueue_submit_request(threads: *mut Threads, request: *mut c_void) {
+    const NAME: &str = "threaded_workqueue_submit_request";
+    // SAFETY: from `threaded_workqueue_create`, and not destroyed yet, as the header demands.
+    let threads = unsafe { demand(NAME, threads) };
+    let status = call(NAME, || {
+        let _single = threads.single.enter()?;
+        threads.submitter.submit(request)
+    });
+    if status != Status::Ok {
+        fatal(NAME, status);
+    }
+}
+
+/// Waits until all that was submitted before has been handled, and runs what is to be run when a request is done. Not to be
+/// called by a handler, nor by what runs when a request is done.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn threaded_workqueue_wait_for_requests(threads: *mut Threads) {
+    const NAME: &str = "threaded_workqueue_wait_for_requests";
+    // SAFETY: from `threaded_workqueue_create`, and not destroyed yet, as the header demands.
+    let threads = unsafe { demand(NAME, threads) };
+    let status = call(NAME, || {
+        let _single = threads.single.enter()?;
+        threads.submitter.drain()
+    });
+    if status != Status::Ok {
+        fatal(NAME, status);
+    }
+}
+
+/// The workqueue behind a pointer.
+///
+/// # Safety
+/// As [`alive::look`], but that null ends the program.
+#[inline]
+unsafe fn demand<'a>(name: &str, threads: *const Threads) -> &'a Threads {
+    // SAFETY: as the caller promises.
+    match unsafe { alive::look(threads) } {
+        Ok(threads) => threads,
+        Err(status) => fatal(name, status),
+    }
+}
+
+impl ThreadedWorkqueueOps {
+    fn callbacks(&self) -> Callbacks {
+        Callbacks {
+            init: self.thread_request_init.map(Callback::Plain),
+            uninit: self.thread_request_uninit.map(Callback::Plain),
+            handler: self.thread_request_handler.map(Callback::Plain),
+            done: self.thread_request_done.map(Callback::Plain),
+        }
+    }
+}

@@ -1,0 +1,702 @@
+/* Tests of slotwork.h. */
+#include "check.h"
+#include "slotwork.h"
+
+#include <stdint.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+
+#define STATUSES (SLOTWORK_STATUS_INTERNAL + 1)
+
+static int seen[STATUSES];
+
+/* Each status that was provoked is remembered. */
+static slotwork_status see(slotwork_status status)
+{
+    CHECK(status >= 0 && status < STATUSES);
+    seen[status] = 1;
+    return status;
+}
+
+#define OK(call) CHECK_EQUAL(see(call), SLOTWORK_STATUS_OK)
+#define FAILS(status, call) CHECK_EQUAL(see(call), SLOTWORK_STATUS_##status)
+
+struct counts {
+    atomic_long inits, uninits, handled, dones;
+    long fail_at;
+    struct gate *gate;
+    slotwork_queue *queue;
+    slotwork_submitter *submitter;
+    slotwork_status inside;
+};
+
+struct request {
+    long number, result, owed;
+};
+
+static int count_init(void *request, void *context)
+{
+    struct counts *counts = context;
+    CHECK_EQUAL(((struct request *)request)->number, 0);
+    return counts->inits++ == counts->fail_at ? -7 : 0;
+}
+
+static void count_uninit(void *request, void *context)
+{
+    (void)request;
+    ((struct counts *)context)->uninits++;
+}
+
+static void count_handler(void *opaque, void *context)
+{
+    struct counts *counts = context;
+    struct request *request = opaque;
+    if (counts->gate) {
+        gate_pass(counts->gate);
+    }
+    request->result = request->number * 2;
+    request->owed++;
+    counts->handled++;
+}
+
+static void count_done(void *opaque, void *context)
+{
+    struct request *request = opaque;
+    CHECK_EQUAL(request->owed, 1);
+    CHECK_EQUAL(request->result, request->number * 2);
+    request->owed = 0;
+    ((struct counts *)context)->dones++;
+}
+
+static slotwork_operations operations_of(struct counts *counts)
+{
+    return (slotwork_operations){
+        .size = sizeof(slotwork_operations),
+        .init = count_init,
+        .uninit = count_uninit,
+        .handler = count_handler,
+        .done = count_done,
+        .context = counts,
+    };
+}
+
+static slotwork_configuration configuration_of(const char *design, uint32_t workers, uint32_t requests)
+{
+    return (slotwork_configuration){
+        .size = sizeof(slotwork_configuration),
+        .design = design,
+        .request_size = sizeof(struct request),
+        .workers = workers,
+        .requests_per_worker = requests,
+    };
+}
+
+static slotwork_queue *create(const char *design, uint32_t workers, uint32_t requests, struct counts *counts)
+{
+    slotwork_queue *queue = NULL;
+    slotwork_configuration configuration = configuration_of(design, workers, requests);
+    slotwork_operations operations = operations_of(counts);
+    OK(slotwork_create(&configuration, &operations, &queue));
+    CHECK(queue);
+    CHECK_EQUAL(counts->inits, workers * requests);
+    return queue;
+}
+
+static slotwork_submitter *submitter_of(slotwork_queue *queue)
+{
+    slotwork_submitter *submitter = NULL;
+    OK(slotwork_submitter_create(queue, &submitter));
+    CHECK(submitter);
+    return submitter;
+}
+
+#define COUNTS {.fail_at = -1}
+
+static void *acquired(slotwork_submitter *submitter)
+{
+    void *request = NULL;
+    OK(slotwork_acquire(submitter, &request));
+    CHECK(request);
+    return request;
+}
+
+static void one_submitter(void)
+{
+    const char *design;
+    for (size_t i = 0; (design = slotwork_design_name(i)); i++) {
+        struct counts counts = COUNTS;
+        slotwork_queue *queue = create(design, 2, 3, &counts);
+        slotwork_submitter *submitter = submitter_of(queue);
+        for (long number = 0; number < 300; number++) {
+            struct request *request = acquired(submitter);
+            request->number = number;
+            OK(slotwork_submit(submitter, request));
+        }
+        OK(slotwork_drain(submitter));
+        CHECK_EQUAL(counts.handled, 300);
+        CHECK_EQUAL(counts.dones, 300);
+        OK(slotwork_submitter_destroy(submitter));
+        OK(slotwork_destroy(queue));
+        CHECK_EQUAL(counts.uninits, 6);
+    }
+    CHECK(!slotwork_design_name(SIZE_MAX));
+}
+
+struct crowd {
+    slotwork_queue *queue;
+    atomic_long submitted;
+    long each;
+    int stops;
+};
+
+static void *submit_many(void *opaque)
+{
+    struct crowd *crowd = opaque;
+    slotwork_submitter *submitter = submitter_of(crowd->queue);
+    for (long number = 0; number < crowd->each; number++) {
+        struct request *request;
+        slotwork_status status = slotwork_acquire(submitter, (void **)&request);
+        if (status == SLOTWORK_STATUS_OK) {
+            request->number = number;
+            status = slotwork_submit(submitter, request);
+        }
+        if (status == SLOTWORK_STATUS_STOPPED && crowd->stops) {
+            break;
+        }
+        CHECK_EQUAL(status, SLOTWORK_STATUS_OK);
+        crowd->submitted++;
+    }
+    OK(slotwork_submitter_destroy(submitter));
+    return NULL;
+}
+
+static void with_crowd(struct crowd *crowd, void (*meanwhile)(struct crowd *))
+{
+    pthread_t threads[4];
+    for (int i = 0; i < 4; i++) {
+        CHECK(!pthread_create(&threads[i], NULL, submit_many, crowd));
+    }
+    if (meanwhile) {
+        meanwhile(crowd);
+    }
+    for (int i = 0; i < 4; i++) {
+        pthread_join(threads[i], NULL);
+    }
+}
+
+static slotwork_statistics statistics_of(slotwork_queue *queue)
+{
+    slotwork_statistics statistics = {.size = sizeof statistics};
+    OK(slotwork_get_statistics(queue, &statistics));
+    return statistics;
+}
+
+static void many_submitters(void)
+{
+    const char *design;
+    int many = 0;
+    for (size_t i = 0; (design = slotwork_design_name(i)); i++) {
+        if (slotwork_design_submitters(design) == 1) {
+            continue;
+        }
+        many++;
+        struct counts counts = COUNTS;
+        struct crowd crowd = {.queue = create(design, 2, 4, &counts), .each = 1000};
+        with_crowd(&crowd, NULL);
+        slotwork_submitter *last = submitter_of(crowd.queue);
+        OK(slotwork_drain(last));
+        CHECK_EQUAL(statistics_of(crowd.queue).handled, 4000);
+        CHECK_EQUAL(counts.dones, 4000);
+        OK(slotwork_submitter_destroy(last));
+        OK(slotwork_destroy(crowd.queue));
+        CHECK_EQUAL(counts.uninits, 8);
+    }
+    CHECK(many >= 2);
+}
+
+static void let_some_through(struct crowd *crowd)
+{
+    while (crowd->submitted < 50) {
+        sched_yield();
+    }
+}
+
+static void *shuts_down_too(void *queue)
+{
+    OK(slotwork_shutdown(queue));
+    return NULL;
+}
+
+static void shut_down_now(struct crowd *crowd)
+{
+    let_some_through(crowd);
+    pthread_t thread;
+    CHECK(!pthread_create(&thread, NULL, shuts_down_too, crowd->queue));
+    OK(slotwork_shutdown_now(crowd->queue));
+    pthread_join(thread, NULL);
+    OK(slotwork_shutdown(crowd->queue)); /* JOIN-TWICE */
+}
+
+static void shut_down(struct crowd *crowd)
+{
+    let_some_through(crowd);
+    OK(slotwork_shutdown(crowd->queue));
+}
+
+/* Whatever the moment: each request that was submitted is handled or cancelled, and its done runs or does not. */
+static void shutdown_races(void)
+{
+    const char *design;
+    for (int round = 0; round < 20; round++) {
+        for (size_t i = 0; (design = slotwork_design_name(i)); i++) {
+            if (slotwork_design_submitters(design) == 1) {
+                continue;
+            }
+            struct counts counts = COUNTS;
+            struct crowd crowd = {.queue = create(design, 2, 4, &counts), .each = 1 << 30, .stops = 1};
+            with_crowd(&crowd, round % 2 ? shut_down : shut_down_now);
+            slotwork_statistics statistics = statistics_of(crowd.queue);
+            CHECK_EQUAL(statistics.handled + statistics.cancelled, crowd.submitted);
+            CHECK_EQUAL(statistics.handled, counts.handled);
+            OK(slotwork_destroy(crowd.queue));
+            CHECK_EQUAL(counts.handled, counts.dones);
+            CHECK_EQUAL(counts.uninits, 8);
+        }
+    }
+}
+
+static void fates_and_withdrawal(void)
+{
+    struct gate gate = GATE_CLOSED;
+    struct counts counts = {.fail_at = -1, .gate = &gate};
+    slotwork_queue *queue = create("bitmap-claim", 1, 2, &counts);
+    slotwork_submitter *submitter = submitter_of(queue);
+    void *first = acquired(submitter), *second = acquired(submitter), *third;
+    slotwork_fate fate;
+    FAILS(NONE_FREE, slotwork_try_acquire(submitter, &third));
+    CHECK(!third);
+    OK(slotwork_get_fate(submitter, first, &fate));
+    CHECK_EQUAL(fate, SLOTWORK_FATE_FRESH);
+    OK(slotwork_withdraw(submitter, second));
+    OK(slotwork_try_acquire(submitter, &third));
+    CHECK(third == second);
+    OK(slotwork_submit(submitter, first));
+    OK(slotwork_submit(submitter, third));
+    FAILS(TIMEOUT, slotwork_acquire_timeout(submitter, 1000000, &second));
+    CHECK(!second);
+    pthread_t thread;
+    CHECK(!pthread_create(&thread, NULL, shuts_down_too, queue));
+    while (slotwork_try_acquire(submitter, &second) == SLOTWORK_STATUS_OK) {
+        CHECK(0); /* both are submitted, and wait at the gate */
+    }
+    gate_set(&gate, 1);
+    pthread_join(thread, NULL);
+    OK(slotwork_try_acquire(submitter, &first));
+    OK(slotwork_get_fate(submitter, first, &fate));
+    CHECK_EQUAL(fate, SLOTWORK_FATE_HANDLED);
+    FAILS(STOPPED, slotwork_submit(submitter, first));
+    OK(slotwork_submitter_destroy(submitter));
+    OK(slotwork_destroy(queue));
+}
+
+static void *cancels(void *queue)
+{
+    OK(slotwork_shutdown_now(queue));
+    return NULL;
+}
+
+static void cancelled_requests_say_so(void)
+{
+    struct gate gate = GATE_CLOSED;
+    struct counts counts = {.fail_at = -1, .gate = &gate};
+    slotwork_queue *queue = create("double-list", 1, 4, &counts);
+    slotwork_submitter *submitter = submitter_of(queue);
+    void *requests[4];
+    for (int i = 0; i < 4; i++) {
+        requests[i] = acquired(submitter);
+    }
+    for (int i = 0; i < 4; i++) {
+        OK(slotwork_submit(submitter, requests[i]));
+    }
+    pthread_t thread;
+    CHECK(!pthread_create(&thread, NULL, cancels, queue));
+    /* Cancelling has begun when a submit is refused: only then may the first handler go on. */
+    usleep(1000);
+    gate_set(&gate, 1);
+    pthread_join(thread, NULL);
+    slotwork_statistics statistics = statistics_of(queue);
+    CHECK_EQUAL(statistics.handled + statistics.cancelled, 4);
+    long cancelled = 0;
+    for (int i = 0; i < 4; i++) {
+        slotwork_fate fate;
+        void *request = acquired(submitter);
+        OK(slotwork_get_fate(submitter, request, &fate));
+        cancelled += fate == SLOTWORK_FATE_CANCELLED;
+    }
+    CHECK_EQUAL(cancelled, statistics.cancelled);
+    CHECK_EQUAL(counts.dones, statistics.handled);
+    OK(slotwork_destroy(queue)); /* before its submitter */
+    CHECK_EQUAL(counts.uninits, 0);
+    OK(slotwork_submitter_destroy(submitter));
+    CHECK_EQUAL(counts.uninits, 4);
+}
+
+static void *uses_it(void *opaque)
+{
+    struct counts *counts = opaque;
+    void *request;
+    FAILS(WRONG_THREAD, slotwork_try_acquire(counts->submitter, &request));
+    FAILS(WRONG_THREAD, slotwork_drain(counts->submitter));
+    FAILS(WRONG_THREAD, slotwork_submitter_destroy(counts->submitter));
+    FAILS(ONE_SUBMITTER, slotwork_submitter_create(counts->queue, &counts->submitter));
+    return NULL;
+}
+
+static void *adopts_it(void *opaque)
+{
+    struct counts *counts = opaque;
+    OK(slotwork_submitter_adopt(counts->submitter));
+    OK(slotwork_submit(counts->submitter, acquired(counts->submitter)));
+    return NULL;
+}
+
+static void in_thread(void *(*run)(void *), void *argument)
+{
+    pthread_t thread;
+    CHECK(!pthread_create(&thread, NULL, run, argument));
+    pthread_join(thread, NULL);
+}
+
+/* A second submitter gets an error code, and not a race. */
+static void one_submitter_is_enforced(void)
+{
+    struct counts counts = COUNTS;
+    CHECK_EQUAL(slotwork_design_submitters("bitmap"), 1);
+    CHECK_EQUAL(slotwork_design_submitters("nonsense"), -1);
+    CHECK_EQUAL(slotwork_design_submitters(NULL), -1);
+    counts.queue = create("bitmap", 1, 4, &counts);
+    slotwork_submitter *submitter = counts.submitter = submitter_of(counts.queue);
+    in_thread(uses_it, &counts);
+    CHECK(!counts.submitter);
+    counts.submitter = submitter;
+    in_thread(adopts_it, &counts);
+    FAILS(WRONG_THREAD, slotwork_drain(submitter));
+    OK(slotwork_submitter_adopt(submitter));
+    OK(slotwork_submitter_destroy(submitter));
+    for (int i = 0; i < 100; i++) { /* the next one may come then */
+        submitter = submitter_of(counts.queue);
+        OK(slotwork_submit(submitter, acquired(submitter)));
+        OK(slotwork_submitter_destroy(submitter));
+    }
+    OK(slotwork_destroy(counts.queue));
+    CHECK_EQUAL(counts.dones, 101);
+}
+
+static void waits_for_itself(void *request, void *context)
+{
+    (void)request;
+    struct counts *counts = context;
+    OK(slotwork_submitter_adopt(counts->submitter));
+    counts->inside = slotwork_drain(counts->submitter);
+    FAILS(INSIDE_HANDLER, slotwork_shutdown(counts->queue));
+    FAILS(INSIDE_HANDLER, slotwork_destroy(counts->queue));
+}
+
+static void destroys_its_submitter(void *request, void *context)
+{
+    (void)request;
+    struct counts *counts = context;
+    counts->inside = slotwork_submitter_destroy(counts->submitter);
+}
+
+static void refused_inside(void)
+{
+    struct counts counts = COUNTS;
+    slotwork_configuration configuration = configuration_of("bitmap", 1, 1);
+    slotwork_operations operations = {
+        .size = sizeof operations, .handler = waits_for_itself, .done = destroys_its_submitter, .context = &counts};
+    OK(slotwork_create(&configuration, &operations, &counts.queue));
+    counts.submitter = submitter_of(counts.queue);
+    OK(slotwork_submit(counts.submitter, acquired(counts.submitter)));
+    while (!statistics_of(counts.queue).handled) {
+        sched_yield();
+    }
+    CHECK_EQUAL(see(counts.inside), SLOTWORK_STATUS_INSIDE_HANDLER);
+    OK(slotwork_submitter_adopt(counts.submitter));
+    counts.inside = SLOTWORK_STATUS_OK;
+    OK(slotwork_drain(counts.submitter));
+    CHECK_EQUAL(counts.inside, SLOTWORK_STATUS_INSIDE_HANDLER);
+    OK(slotwork_submitter_destroy(counts.submitter));
+    OK(slotwork_destroy(counts.queue));
+}
+
+static void misused_requests(void)
+{
+    struct counts counts = COUNTS, others = COUNTS;
+    slotwork_queue *queue = create("bitmap-claim", 1, 4, &counts), *other = create("bitmap-claim", 1, 4, &others);
+    slotwork_submitter *submitter = submitter_of(queue), *second = submitter_of(queue), *third = submitter_of(other);
+    char *request = acquired(submitter);
+    slotwork_fate fate;
+    FAILS(FOREIGN_REQUEST, slotwork_submit(submitter, NULL));
+    FAILS(FOREIGN_REQUEST, slotwork_submit(submitter, &fate));
+    FAILS(FOREIGN_REQUEST, slotwork_submit(submitter, request + 1));
+    FAILS(FOREIGN_REQUEST, slotwork_submit(submitter, request + (1 << 20)));
+    FAILS(FOREIGN_REQUEST, slotwork_submit(third, request));
+    FAILS(NOT_HELD, slotwork_submit(second, request));
+    FAILS(NOT_HELD, slotwork_withdraw(second, request));
+    FAILS(NOT_HELD, slotwork_get_fate(second, request, &fate));
+    CHECK(strstr(slotwork_last_error(), "slotwork_get_fate: the request is not held"));
+    OK(slotwork_submit(submitter, request));
+    FAILS(NOT_HELD, slotwork_submit(submitter, request)); /* DOUBLE-RELEASE, STALE-KEY-OK */
+    OK(slotwork_drain(submitter));
+    FAILS(NOT_HELD, slotwork_submit(submitter, request));
+    OK(slotwork_submitter_destroy(submitter));
+    OK(slotwork_submitter_destroy(second));
+    OK(slotwork_submitter_destroy(third));
+    OK(slotwork_destroy(queue));
+    OK(slotwork_destroy(other));
+    CHECK_EQUAL(counts.handled, 1);
+}
+
+static void null_arguments(void)
+{
+    struct counts counts = COUNTS;
+    slotwork_configuration configuration = configuration_of(NULL, 1, 1);
+    slotwork_operations operations = operations_of(&counts);
+    slotwork_queue *queue = (slotwork_queue *)&counts;
+    FAILS(NULL, slotwork_create(NULL, &operations, &queue));
+    CHECK(!queue);
+    FAILS(NULL, slotwork_create(&configuration, NULL, &queue));
+    FAILS(NULL, slotwork_create(&configuration, &operations, NULL));
+    operations.handler = NULL;
+    FAILS(NULL, slotwork_create(&configuration, &operations, &queue));
+    CHECK(strstr(slotwork_last_error(), "no handler"));
+    slotwork_submitter *submitter;
+    void *request;
+    FAILS(NULL, slotwork_destroy(NULL));
+    FAILS(NULL, slotwork_shutdown(NULL));
+    FAILS(NULL, slotwork_shutdown_now(NULL));
+    FAILS(NULL, slotwork_get_statistics(NULL, NULL));
+    FAILS(NULL, slotwork_submitter_create(NULL, &submitter));
+    FAILS(NULL, slotwork_submitter_create(NULL, NULL));
+    FAILS(NULL, slotwork_submitter_adopt(NULL));
+    FAILS(NULL, slotwork_submitter_destroy(NULL));
+    FAILS(NULL, slotwork_try_acquire(NULL, &request));
+    FAILS(NULL, slotwork_acquire(NULL, &request));
+    FAILS(NULL, slotwork_acquire_timeout(NULL, 1, &request));
+    FAILS(NULL, slotwork_submit(NULL, NULL));
+    FAILS(NULL, slotwork_withdraw(NULL, NULL));
+    FAILS(NULL, slotwork_get_fate(NULL, NULL, NULL));
+    FAILS(NULL, slotwork_drain(NULL));
+    queue = create(NULL, 1, 1, &counts);
+    submitter = submitter_of(queue);
+    FAILS(NULL, slotwork_try_acquire(submitter, NULL));
+    FAILS(NULL, slotwork_get_statistics(queue, NULL));
+    FAILS(NULL, slotwork_submitter_create(queue, NULL));
+    request = acquired(submitter);
+    FAILS(NULL, slotwork_get_fate(submitter, request, NULL));
+    OK(slotwork_submit(submitter, request));
+    OK(slotwork_submitter_destroy(submitter));
+    OK(slotwork_destroy(queue));
+    CHECK_EQUAL(counts.dones, 1);
+}
+
+static slotwork_status created(slotwork_configuration configuration)
+{
+    struct counts counts = COUNTS;
+    slotwork_operations operations = operations_of(&counts);
+    slotwork_queue *queue = (slotwork_queue *)&counts;
+    slotwork_status status = slotwork_create(&configuration, &operations, &queue);
+    CHECK_EQUAL(queue != NULL, status == SLOTWORK_STATUS_OK);
+    if (queue) {
+        OK(slotwork_destroy(queue));
+    }
+    CHECK_EQUAL(counts.inits, counts.uninits);
+    return status;
+}
+
+static void configurations(void)
+{
+    slotwork_configuration good = configuration_of(NULL, 2, 4), bad;
+    OK(created(good));
+    OK(created((slotwork_configuration){.size = sizeof good, .request_size = sizeof(struct request)}));
+    bad = good, bad.size = 0;
+    FAILS(CONFIGURATION, created(bad));
+    bad = good, bad.waiting = 5;
+    FAILS(CONFIGURATION, created(bad));
+    CHECK(strstr(slotwork_last_error(), "slotwork_create: 5 is no slotwork_waiting"));
+    bad = good, bad.dispatch = 2;
+    FAILS(CONFIGURATION, created(bad));
+    bad = good, bad.design = "nonsense";
+    FAILS(UNKNOWN_DESIGN, created(bad));
+    CHECK(strstr(slotwork_last_error(), "bitmap"));
+    bad = good, bad.workers = 1u << 31;
+    FAILS(SHAPE, created(bad));
+    bad = good, bad.requests_per_worker = 65, bad.design = "bitmap";
+    FAILS(SHAPE, created(bad));
+    bad = good, bad.request_size = SIZE_MAX / 4;
+    FAILS(MEMORY, created(bad));
+    bad = good, bad.request_size = (size_t)1 << 50;
+    FAILS(MEMORY, created(bad));
+    struct {
+        slotwork_configuration known;
+        uint64_t later;
+    } newer = {good, 0};
+    newer.known.size = sizeof newer;
+    struct counts counts = COUNTS;
+    slotwork_operations operations = operations_of(&counts);
+    slotwork_queue *queue;
+    OK(slotwork_create(&newer.known, &operations, &queue));
+    OK(slotwork_destroy(queue));
+    newer.later = 1;
+    FAILS(CONFIGURATION, slotwork_create(&newer.known, &operations, &queue));
+    int refused = 0;
+    const char *design;
+    for (size_t i = 0; (design = slotwork_design_name(i)); i++) {
+        bad = good, bad.design = design, bad.dispatch = SLOTWORK_DISPATCH_FILL_FIRST;
+        slotwork_status status = see(created(bad));
+        CHECK(status == SLOTWORK_STATUS_OK || status == SLOTWORK_STATUS_DISPATCH);
+        refused += status == SLOTWORK_STATUS_DISPATCH;
+    }
+    CHECK(refused > 0);
+    for (uint32_t waiting = 0; waiting <= SLOTWORK_WAITING_BUSY1000; waiting++) {
+        bad = good, bad.waiting = waiting;
+        OK(created(bad));
+    }
+}
+
+static void init_fails_at_every_index(void)
+{
+    for (long at = 0; at < 6; at++) {
+        struct counts counts = {.fail_at = at};
+        slotwork_configuration configuration = configuration_of("double-list", 2, 3);
+        slotwork_operations operations = operations_of(&counts);
+        slotwork_queue *queue;
+        FAILS(INIT, slotwork_create(&configuration, &operations, &queue));
+        CHECK(!queue);
+        CHECK(strstr(slotwork_last_error(), "returned -7"));
+        CHECK_EQUAL(counts.inits, at + 1);
+        CHECK_EQUAL(counts.uninits, at);
+    }
+}
+
+static void too_many_submitters(void)
+{
+    struct counts counts = COUNTS;
+    int limit = slotwork_design_submitters("bitmap-owned");
+    CHECK(limit > 1);
+    slotwork_queue *queue = create("bitmap-owned", 1, 1, &counts);
+    slotwork_submitter *submitters[limit], *further;
+    for (int round = 0; round < 3; round++) {
+        for (int i = 0; i < limit; i++) {
+            submitters[i] = submitter_of(queue);
+        }
+        FAILS(TOO_MANY_SUBMITTERS, slotwork_submitter_create(queue, &further));
+        CHECK(!further);
+        for (int i = 0; i < limit; i++) {
+            OK(slotwork_submitter_destroy(submitters[i]));
+        }
+    }
+    OK(slotwork_destroy(queue));
+}
+
+/* There is room for the queue, and not for the stacks of so many threads. */
+static void threads_that_cannot_be_started(void)
+{
+    pid_t child = fork();
+    if (child == 0) {
+        long pages = 0;
+        FILE *file = fopen("/proc/self/statm", "r");
+        CHECK(file && fscanf(file, "%ld", &pages) == 1);
+        fclose(file);
+        rlim_t room = (rlim_t)pages * (rlim_t)sysconf(_SC_PAGESIZE) + (64 << 20);
+        CHECK(!setrlimit(RLIMIT_AS, &(struct rlimit){room, room}));
+        slotwork_configuration configuration = configuration_of(NULL, 1000, 1);
+        _exit(created(configuration));
+    }
+    int status;
+    CHECK(waitpid(child, &status, 0) == child);
+    CHECK(WIFEXITED(status));
+    see(WEXITSTATUS(status));
+    CHECK_EQUAL(WEXITSTATUS(status), SLOTWORK_STATUS_THREAD);
+}
+
+/* FORK */
+static void forked(void)
+{
+    struct counts counts = COUNTS;
+    slotwork_queue *queue = create(NULL, 1, 1, &counts);
+    slotwork_submitter *submitter = submitter_of(queue);
+    pid_t child = fork();
+    if (child == 0) {
+        CHECK_EQUAL(slotwork_drain(submitter), SLOTWORK_STATUS_FORKED);
+        CHECK_EQUAL(slotwork_shutdown(queue), SLOTWORK_STATUS_FORKED);
+        _exit(slotwork_destroy(queue));
+    }
+    int status;
+    CHECK(waitpid(child, &status, 0) == child);
+    CHECK(WIFEXITED(status));
+    FAILS(FORKED, WEXITSTATUS(status));
+    OK(slotwork_submitter_destroy(submitter));
+    OK(slotwork_destroy(queue));
+}
+
+/* Found out in a debug build only. */
+static void debug_dead_handles(void)
+{
+    struct counts counts = COUNTS;
+    slotwork_queue *queue = create(NULL, 1, 1, &counts);
+    slotwork_submitter *submitter = submitter_of(queue);
+    OK(slotwork_submitter_destroy(submitter));
+    FAILS(DEAD_HANDLE, slotwork_drain(submitter));
+    FAILS(DEAD_HANDLE, slotwork_submitter_destroy(submitter));
+    OK(slotwork_destroy(queue));
+    FAILS(DEAD_HANDLE, slotwork_shutdown(queue));
+    FAILS(DEAD_HANDLE, slotwork_destroy(queue));
+}
+
+static void texts(void)
+{
+    for (int i = 0; i < STATUSES; i++) {
+        for (int j = 0; j < i; j++) {
+            CHECK(strcmp(slotwork_status_text(i), slotwork_status_text(j)) != 0);
+        }
+    }
+    CHECK(!strcmp(slotwork_status_text(STATUSES), "unknown status"));
+    CHECK(!strcmp(slotwork_status_text(-1), "unknown status"));
+}
+
+/* Every status is provoked by one of the tests above, but the one that only a fault of the library would give. */
+static void each_status(void)
+{
+    fates_and_withdrawal();
+    one_submitter_is_enforced();
+    refused_inside();
+    misused_requests();
+    null_arguments();
+    configurations();
+    init_fails_at_every_index();
+    too_many_submitters();
+    threads_that_cannot_be_started();
+    forked();
+    for (int i = 0; i < STATUSES; i++) {
+        if (i == SLOTWORK_STATUS_INTERNAL || i == SLOTWORK_STATUS_DEAD_HANDLE) {
+            continue;
+        }
+        if (!seen[i]) {
+            fprintf(stderr, "not provoked: %s\n", slotwork_status_text(i));
+            exit(1);
+        }
+    }
+}
+
+#define TEST(name) {#name, name}
+
+int main(int argc, char **argv)
+{
+    static const struct test tests[] = {
+        TEST(one_submitter), TEST(many_submitters), TEST(shutdown_races), TEST(cancelled_requests_say_so),
+        TEST(each_status), TEST(texts), TEST(debug_dead_handles),
+    };
+    return run_named(tests, sizeof tests / sizeof *tests, argc, argv);
+}
