@@ -18,7 +18,7 @@ use crate::museum::MUTANTS;
 use crate::platform::Weakening;
 use slotwork::{Claims, POOL_SITES, Site};
 use slotwork_catalog::ENTRIES;
-use slotwork_workqueue::EVENT_SITES;
+use slotwork_workqueue::{ENGINE_SITES, EVENT_SITES};
 use std::time::Instant;
 
 /// A mutant that no model rejects, and why its site stays as it is.
@@ -71,7 +71,7 @@ pub fn tables() -> Vec<Table> {
         .filter_map(|name| ENTRIES.iter().find(|entry| entry.name == *name))
         .map(|entry| (entry.name, entry.claims))
         .collect();
-    for sites in [POOL_SITES, EVENT_SITES] {
+    for sites in [POOL_SITES, EVENT_SITES, ENGINE_SITES] {
         if let Some(first) = sites.first() {
             tables.push(Table { name: first.table, sites, designs: around.clone(), models: None });
         }

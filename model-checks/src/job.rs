@@ -12,7 +12,8 @@
 use crate::models::{Model, ModelVisitor, visit_model, visit_sampled_model};
 use crate::museum;
 use crate::platform::{
-    Chosen, Interleaving, Loom, Shuttle, Spurious, Weak, Weakening, keep_steps, steps, table, touched_sites, weaken,
+    Chosen, Interleaving, Loom, Shuttle, Spurious, Weak, Weakening, begin_steps, keep_steps, steps, table,
+    touched_sites, weaken,
 };
 use crate::seen::Seen;
 use slotwork::Design;
@@ -396,6 +397,7 @@ fn sample<M: Model, D: Design>(lens: Lens, seen: &'static Seen) {
     config.max_steps = shuttle::MaxSteps::FailAfter(MAX_STEPS);
     let model = move || {
         seen.begin();
+        begin_steps();
         M::run::<D, Shuttle>(seen);
     };
     let _ = match lens {

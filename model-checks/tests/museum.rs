@@ -12,6 +12,7 @@ fn main() -> ExitCode {
     }
     let arguments = Arguments::from_args();
     let mut trials: Vec<Trial> = gallery().into_iter().map(trial).collect();
+    trials.push(Trial::test("findings::the_interleavings_are_those_of_today", findings));
     trials.push(Trial::test("gallery::names_are_one_each", names_are_one_each));
     libtest_mimic::run(&arguments, trials).exit_code()
 }
@@ -36,4 +37,36 @@ fn names_are_one_each() -> Result<(), Failed> {
     assert_eq!(names.len(), gallery().len());
     assert!(names.len() >= 15, "{} pieces are few", names.len());
     Ok(())
+}
+
+/// Every `<!-- museum: NAME -->` of the findings is followed by what `slotwork museum NAME` shows now.
+/// `UPDATE_NOTES=1` rewrites them.
+fn findings() -> Result<(), Failed> {
+    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../notes/findings.md");
+    let text = std::fs::read_to_string(path)?;
+    let mut parts = text.split("<!-- museum: ");
+    let mut now = parts.next().unwrap_or_default().to_string();
+    let pieces = gallery();
+    let mut shown = 0;
+    for part in parts {
+        let (name, rest) = part.split_once(" -->\n").ok_or("a museum mark without an end")?;
+        let (_, after) = rest.split_once("<!-- end -->").ok_or(format!("{name} has no end mark"))?;
+        let piece = pieces.iter().find(|piece| piece.name == name).ok_or(format!("no exhibit is called {name}"))?;
+        let showing = piece.show();
+        let steps = showing.steps.lines().map(str::trim_end).collect::<Vec<_>>().join("\n");
+        now += &format!(
+            "<!-- museum: {name} -->\n```text\n{steps}\n\nrejected after {}: {}\n```\n<!-- end -->{after}",
+            showing.looked_at, showing.how
+        );
+        shown += 1;
+    }
+    assert!(shown >= 5, "the findings show {shown} exhibits");
+    if now == text {
+        return Ok(());
+    }
+    if std::env::var_os("UPDATE_NOTES").is_some() {
+        std::fs::write(path, now)?;
+        return Ok(());
+    }
+    Err("notes/findings.md is behind: UPDATE_NOTES=1 cargo test -p model-checks --test museum findings".into())
 }

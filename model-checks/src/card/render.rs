@@ -11,7 +11,8 @@ use std::fmt::Write as _;
 fn table(heads: &[&str]) -> Table {
     let mut table = Table::new();
     table.load_style(presets::UTF8_BORDERS_ONLY);
-    table.set_content_arrangement(ContentArrangement::Disabled);
+    // Wide enough for a card's longest column, narrow enough to be read.
+    table.set_content_arrangement(ContentArrangement::Dynamic).set_width(170);
     table.set_header(heads.to_vec());
     table
 }
@@ -38,7 +39,8 @@ pub fn card(proofs: &Proofs, entry: &Entry) -> String {
     text.push_str(&claims_table(entry, &own));
     text.push_str(&properties_table(&own));
     text.push_str(&audit_table(&audited));
-    let blind: BTreeSet<(&str, &str)> = own.iter().map(|row| (row.view.as_str(), row.blind.as_str())).collect();
+    let looked = own.iter().filter(|row| row.check != Check::Audit);
+    let blind: BTreeSet<(&str, &str)> = looked.map(|row| (row.view.as_str(), row.blind.as_str())).collect();
     text.push_str("What these views cannot see:\n");
     for (view, blind) in blind {
         let _ = writeln!(text, "  {view}: {blind}");
@@ -166,6 +168,9 @@ fn audit_table(audited: &[&Evidence]) -> String {
     format!("{table}\n\n")
 }
 
+/// What stands around every design, and is audited once for all.
+const AROUND: [&str; 3] = ["pool", "event", "engine"];
+
 /// All designs in a table, the shared parts, the museum, and what it comes to.
 #[must_use]
 pub fn summary(proofs: &Proofs) -> String {
@@ -206,13 +211,15 @@ pub fn summary(proofs: &Proofs) -> String {
         proofs.commit,
         proofs.machines.join(" + ")
     );
-    let around = ["pool", "event"].map(|part| {
+    let around = AROUND.map(|part| {
         let rows = proofs.rows().filter(|row| row.check == Check::Audit && row.design == part);
         let (killed, all) =
             rows.fold((0, 0), |(killed, all), row| (killed + u32::from(row.property.starts_with("killed")), all + 1));
         format!("{part} {killed} of {all} orderings killed")
     });
-    let _ = writeln!(text, "around them: {}", around.join(" · "));
+    if proofs.rows().any(|row| AROUND.contains(&row.design.as_str())) {
+        let _ = writeln!(text, "around them: {}", around.join(" · "));
+    }
     if !museum.is_empty() {
         let _ = writeln!(text, "museum: {rejected} of {} known faults rejected", museum.len());
     }

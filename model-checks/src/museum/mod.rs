@@ -176,7 +176,7 @@ pub const EXHIBITS: &[Exhibit] = &[
     Exhibit {
         name: "spurious_unpark_trusted",
         story: "a sleeper takes the return of park for the news it waits for; park may return for no reason",
-        lens: Lens::Spurious,
+        lens: Lens::Random,
         bad: (TrustsPark::<false>::NAME, Sound::NAME),
         good: (TrustsPark::<true>::NAME, Sound::NAME),
     },

@@ -131,7 +131,7 @@ impl<V: View> Loom<V> {
     /// Begins an execution.
     pub fn begin() {
         STAGE.set(Some(Arc::new(AtomicU32::new(0))));
-        trace::begin();
+        trace::begin_steps();
     }
 }
 

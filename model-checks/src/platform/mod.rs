@@ -16,7 +16,7 @@ pub use shuttle::{Shuttle, ShuttleAtomic, ShuttleCell, ShuttleLock};
 pub use sites::{Part, TouchedSite, UnknownWeakening, Weakening, touched_sites, weaken};
 pub use stand::{Stand, hints_are_steps, take_stand};
 pub use token::{LoomJoin, LoomThread};
-pub use trace::{Step, keep_steps, steps, table};
+pub use trace::{Step, begin_steps, keep_steps, steps, table};
 
 use ::shuttle::thread as shuttle_thread;
 use slotwork::{Native, Platform};
@@ -49,7 +49,7 @@ pub trait Machine: Platform {
 }
 
 macro_rules! machine {
-    ($platform:ty, $thread:ident) => {
+    ($platform:ty, $thread:ident $(, $operation:path)?) => {
         impl Machine for $platform {
             type Join<R: Send + 'static> = $thread::JoinHandle<R>;
 
@@ -64,10 +64,16 @@ macro_rules! machine {
             fn thread<R: Send + 'static>(thread: &Self::Join<R>) -> Self::Thread {
                 thread.thread().clone()
             }
+
+            $(
+                fn operation(name: &str) {
+                    $operation(name);
+                }
+            )?
         }
     };
 }
 
-machine!(Shuttle, shuttle_thread);
+machine!(Shuttle, shuttle_thread, shuttle::heading);
 machine!(Native, std_thread);
 machine!(Flaky, std_thread);

@@ -5,7 +5,7 @@
 //! reason now and then. Each access is noted before it is made, for schedulers that want to know where a thread
 //! stands.
 
-use super::stand;
+use super::{stand, trace};
 use shuttle::sync::Mutex;
 use shuttle::sync::atomic::{AtomicPtr, AtomicU32, AtomicU64, fence};
 use slotwork::{AccessCell, Atomic, AtomicInteger, Lock, Platform, Site};
@@ -44,12 +44,32 @@ unsafe impl Platform for Shuttle {
     }
 
     fn park() {
+        heading("park");
         shuttle::thread::park();
     }
 
     fn unpark(thread: &Self::Thread) {
+        heading("unpark");
         thread.unpark();
     }
+}
+
+/// Notes an access for whoever reads the execution.
+fn note(site: &'static Site, values: &[&dyn trace::Shown], result: Option<&dyn trace::Shown>) {
+    if trace::is_on() {
+        trace::record(thread_number(), false, trace::access(site, values, result));
+    }
+}
+
+/// Notes an operation that begins, for the same reader.
+pub(super) fn heading(name: &str) {
+    if trace::is_on() {
+        trace::record(thread_number(), true, name.into());
+    }
+}
+
+fn thread_number() -> usize {
+    shuttle::current::me().into()
 }
 
 /// An atomic of shuttle.
@@ -64,22 +84,29 @@ macro_rules! atomic {
 
             fn load(&self, site: &'static Site) -> $value {
                 stand::before(site);
-                self.0.load(Ordering::SeqCst)
+                let value = self.0.load(Ordering::SeqCst);
+                note(site, &[], Some(&value));
+                value
             }
 
             fn store(&self, value: $value, site: &'static Site) {
                 stand::before(site);
                 self.0.store(value, Ordering::SeqCst);
+                note(site, &[&value], None);
             }
 
             fn swap(&self, value: $value, site: &'static Site) -> $value {
                 stand::before(site);
-                self.0.swap(value, Ordering::SeqCst)
+                let before = self.0.swap(value, Ordering::SeqCst);
+                note(site, &[&value], Some(&before));
+                before
             }
 
             fn compare_exchange(&self, current: $value, new: $value, site: &'static Site) -> Result<$value, $value> {
                 stand::before(site);
-                self.0.compare_exchange(current, new, Ordering::SeqCst, Ordering::SeqCst)
+                let result = self.0.compare_exchange(current, new, Ordering::SeqCst, Ordering::SeqCst);
+                note(site, &[&current, &new], Some(&result));
+                result
             }
 
             fn compare_exchange_weak(
@@ -100,7 +127,9 @@ macro_rules! integer {
             $(
                 fn $operation(&self, value: $value, site: &'static Site) -> $value {
                     stand::before(site);
-                    self.0.$operation(value, Ordering::SeqCst)
+                    let before = self.0.$operation(value, Ordering::SeqCst);
+                    note(site, &[&value], Some(&before));
+                    before
                 }
             )+
         }

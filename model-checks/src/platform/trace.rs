@@ -43,7 +43,7 @@ pub(super) fn is_on() -> bool {
 }
 
 /// An execution begins.
-pub(super) fn begin() {
+pub fn begin_steps() {
     STEPS.with_borrow_mut(Vec::clear);
     PLACES.with_borrow_mut(Vec::clear);
 }
@@ -122,7 +122,13 @@ impl<V: Shown> Shown for Result<V, V> {
     }
 }
 
-/// The steps as a table, a column per thread.
+/// Steps of a table; of more, those in between are left out.
+const MOST: usize = 120;
+/// Steps before those.
+const FIRST: usize = 40;
+
+/// The steps as a table, a column per thread. An arrow leads to what an access found: of a change, what was there
+/// before it.
 #[must_use]
 pub fn table(steps: &[Step]) -> String {
     let threads = steps.iter().map(|step| step.thread + 1).max().unwrap_or(0);
@@ -143,8 +149,13 @@ pub fn table(steps: &[Step]) -> String {
         let _ = write!(heads, "{name:width$}  ");
     }
     let mut lines = vec![format!("{:>4}   {}", "#", heads.trim_end())];
-    for (number, step) in (1..).zip(steps) {
-        lines.push(row(&i32::to_string(&number), step.thread, &written(step)));
+    for (number, step) in steps.iter().enumerate() {
+        if steps.len() > MOST && number == FIRST {
+            lines.push(format!("   …   {} steps", steps.len() - MOST));
+        }
+        if steps.len() <= MOST || !(FIRST..steps.len() - (MOST - FIRST)).contains(&number) {
+            lines.push(row(&(number + 1).to_string(), step.thread, &written(step)));
+        }
     }
     lines.join("\n")
 }
@@ -164,11 +175,14 @@ mod tests {
         assert_eq!(column("thread 1"), column("take"));
         assert!(column("load a.B") > column("acquire"));
         assert_eq!(super::table(&[]).lines().count(), 1);
+        let many = vec![step(0, false, "load a.B → 1"); MOST + 7];
+        assert_eq!(super::table(&many).lines().count(), MOST + 2, "the middle is left out, and said so");
+        assert!(super::table(&many).contains("…   7 steps"));
     }
 
     #[test]
     fn nodes_are_numbered_as_they_are_met() {
-        begin();
+        begin_steps();
         let [first, second] = [8, 16].map(std::ptr::without_provenance_mut::<u64>);
         assert_eq!([first.shown(), second.shown(), first.shown()], ["node 0", "node 1", "node 0"]);
         assert_eq!(std::ptr::null_mut::<u64>().shown(), "null");
