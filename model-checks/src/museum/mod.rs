@@ -28,7 +28,7 @@ pub use progress::{
 pub use waits::{TrustsPark, WAIT_SITES, WaitOnToDo};
 
 use crate::job::Lens;
-use crate::models::{ExactNone, FullCircle, Model, NaivePool, Reuse, TwoSubmitters, WithdrawComplete};
+use crate::models::{Circle, ExactNone, FullCircle, Model, NaivePool, Reuse, TwoSubmitters, WithdrawComplete};
 use slotwork::Design;
 use slotwork_freelist_bitmap::FreelistBitmap;
 use slotwork_locked::GlobalLock;
@@ -84,6 +84,8 @@ pairs![
     (WithdrawComplete, Sound, Sound::NAME),
     (FullCircle, ToggledClaim, ToggledClaim::NAME),
     (FullCircle, Sound, Sound::NAME),
+    (Circle, PlainFlip, PlainFlip::NAME),
+    (Circle, Sound, Sound::NAME),
     (WaitOnToDo<false>, Sound, Sound::NAME),
     (WaitOnToDo<true>, Sound, Sound::NAME),
     (TrustsPark<false>, Sound, Sound::NAME),
