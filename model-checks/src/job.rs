@@ -8,8 +8,10 @@
 //!   model=naive_pool design=freelist-bitmap view=weak executions=1234 bound=2 ms=35 witnesses=overlap:12 sites=…
 //!   model=naive_pool design=untagged-list view=weak rejected=7 ms=1 why=…
 //! ```
+//!
+//! A run is deterministic: the same job with the same seed finds the same, and [`replay`](crate::replay) says how.
 
-use crate::models::{Model, ModelVisitor, visit_model, visit_sampled_model};
+use crate::models::{Model, ModelVisitor, visit_large_model, visit_model, visit_sampled_model};
 use crate::museum;
 use crate::platform::{
     Chosen, Interleaving, Loom, Shuttle, Spurious, Weak, Weakening, begin_steps, keep_steps, steps, table,
@@ -24,7 +26,6 @@ use std::process::{Command, ExitCode};
 use std::str::FromStr;
 use std::sync::OnceLock;
 use std::time::Instant;
-use thiserror::Error;
 
 /// Begins the arguments of a run.
 const MARK: &str = "--run-one-model";
@@ -35,11 +36,8 @@ const MARK_STEPS: &str = "--run-one-model-with-steps";
 /// Thread switches in one execution, above which it is taken for a loop that does not end.
 const MAX_BRANCHES: usize = 20_000;
 
-/// Schedules that a sampling view tries.
-const SCHEDULES: usize = 400;
-
-/// Steps of one schedule, above which it is taken for a loop that does not end.
-const MAX_STEPS: usize = 200_000;
+/// The seed, where none is given. Any will do; it is always the same, so that a failure comes again.
+pub const SEED: u64 = 2018;
 
 /// How a model is looked at.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -123,6 +121,21 @@ pub struct Job {
     pub weakening: Option<Weakening>,
 }
 
+/// Which schedules a sampling view draws.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Sampling {
+    /// Where the drawing begins.
+    pub seed: u64,
+    /// How many are drawn; none means as many as the model wants.
+    pub schedules: Option<u64>,
+}
+
+impl Default for Sampling {
+    fn default() -> Self {
+        Self { seed: SEED, schedules: None }
+    }
+}
+
 /// What an accepted run has to say.
 #[derive(Clone, Debug)]
 pub struct Report {
@@ -152,66 +165,35 @@ pub enum Verdict {
     Broken(String),
 }
 
-/// A job that cannot be read.
-#[derive(Clone, Debug, PartialEq, Eq, Error)]
-#[error(
-    "'{0}' is no run of a model; one is written as 'MODEL DESIGN VIEW BOUND [SITE=ORDERING]', where BOUND may be none"
-)]
-pub struct UnknownJob(String);
-
-impl FromStr for Job {
-    type Err = UnknownJob;
-
-    fn from_str(text: &str) -> Result<Self, UnknownJob> {
-        let words: Vec<&str> = text.split_whitespace().collect();
-        let read = || {
-            let [model, design, lens, bound, weakening @ ..] = &words[..] else { return None };
-            let weakening = match weakening {
-                [] => None,
-                [weakening] => Some(weakening.parse().ok()?),
-                _ => return None,
-            };
-            Some(Self {
-                model: (*model).into(),
-                design: (*design).into(),
-                lens: lens.parse().ok()?,
-                bound: if *bound == "none" { None } else { Some(bound.parse().ok()?) },
-                weakening,
-            })
-        };
-        read().ok_or_else(|| UnknownJob(text.into()))
-    }
-}
-
-impl fmt::Display for Job {
-    /// As it is read.
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { model, design, lens, bound, weakening } = self;
-        let bound = bound.map_or_else(|| "none".into(), |bound| bound.to_string());
-        write!(formatter, "{model} {design} {lens} {bound}")?;
-        weakening.as_ref().map_or(Ok(()), |weakening| write!(formatter, " {weakening}"))
-    }
-}
-
 impl Job {
     /// Runs it in a process of its own: this program, started again.
     #[must_use]
     pub fn run_apart(&self) -> Verdict {
-        self.run_apart_and_read(false).0
+        self.sample_apart(Sampling::default())
     }
 
-    /// The same, and if it is rejected, the steps of the wrong execution as a table. Views of loom only.
+    /// The same, with other schedules. A view that explores has no use for them.
     #[must_use]
-    pub fn run_apart_with_steps(&self) -> (Verdict, String) {
-        self.run_apart_and_read(true)
+    pub fn sample_apart(&self, sampling: Sampling) -> Verdict {
+        self.run_and_read(MARK, sampling).0
     }
 
-    fn run_apart_and_read(&self, with_steps: bool) -> (Verdict, String) {
+    /// The same, and the steps of the wrong execution as a table; nothing when there is none.
+    #[must_use]
+    pub fn sample_apart_with_steps(&self, sampling: Sampling) -> (Verdict, String) {
+        self.run_and_read(MARK_STEPS, sampling)
+    }
+
+    fn run_and_read(&self, mark: &str, sampling: Sampling) -> (Verdict, String) {
         let mut command = match std::env::current_exe() {
             Ok(program) => Command::new(program),
             Err(error) => return (Verdict::Broken(format!("this program is nowhere: {error}")), String::new()),
         };
-        command.args([if with_steps { MARK_STEPS } else { MARK }, &self.to_string()]);
+        let bound = self.bound.map_or_else(|| "none".into(), |bound| bound.to_string());
+        let schedules = sampling.schedules.map_or_else(|| "none".into(), |schedules| schedules.to_string());
+        let seed = sampling.seed.to_string();
+        command.args([mark, &self.model, &self.design, self.lens.name(), &bound, &seed, &schedules]);
+        command.args(self.weakening.as_ref().map(Weakening::to_string));
         // A run is what its arguments say, whatever the caller has in the environment.
         for (name, _) in std::env::vars_os() {
             if name.to_string_lossy().starts_with("LOOM_") || name.to_string_lossy().starts_with("SHUTTLE_") {
@@ -232,7 +214,28 @@ impl Job {
         }
     }
 
-    fn title(&self) -> String {
+    /// Whether there is such a model and such a design, in the catalog or as a pair of the museum.
+    #[must_use]
+    pub fn exists(&self) -> bool {
+        /// Only finds out whether there is one.
+        struct Nothing;
+        impl ModelVisitor for Nothing {
+            type Output = ();
+            fn visit<M: Model>(&mut self) {}
+        }
+        impl museum::PairVisitor for Nothing {
+            fn visit<M: Model, D: Design>(&mut self) {}
+        }
+        let model = if Lens::EXPLORING.contains(&self.lens) {
+            visit_model(&self.model, &mut Nothing)
+        } else {
+            visit_sampled_model(&self.model, &mut Nothing).or_else(|| visit_large_model(&self.model, &mut Nothing))
+        };
+        museum::visit_pair(&self.model, &self.design, &mut Nothing)
+            || model.is_some() && slotwork_catalog::entry(&self.design).is_ok()
+    }
+
+    pub(crate) fn title(&self) -> String {
         let Self { model, design, lens, .. } = self;
         let weakening = self.weakening.as_ref().map_or_else(String::new, |weakening| format!(" weakened={weakening}"));
         format!("model={model} design={design} view={lens}{weakening}")
@@ -272,14 +275,25 @@ const REJECTED: i32 = 3;
 #[must_use]
 pub fn run_if_asked() -> Option<ExitCode> {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
-    let [mark, job] = &arguments[..] else { return None };
+    let [mark, model, design, lens, bound, seed, schedules, weakening @ ..] = &arguments[..] else { return None };
     match mark.as_str() {
         MARK => {}
         MARK_STEPS => keep_steps(),
         _ => return None,
     }
-    match job.parse() {
-        Ok(job) => Some(run_here(&job)),
+    let job = || -> Result<(Job, Sampling), Box<dyn std::error::Error>> {
+        let job = Job {
+            model: model.clone(),
+            design: design.clone(),
+            lens: lens.parse()?,
+            bound: if bound == "none" { None } else { Some(bound.parse()?) },
+            weakening: weakening.first().map(|weakening| weakening.parse()).transpose()?,
+        };
+        let schedules = if schedules == "none" { None } else { Some(schedules.parse()?) };
+        Ok((job, Sampling { seed: seed.parse()?, schedules }))
+    };
+    match job() {
+        Ok((job, sampling)) => Some(run_here(&job, sampling)),
         Err(error) => {
             eprintln!("{error}");
             Some(ExitCode::from(2))
@@ -287,7 +301,7 @@ pub fn run_if_asked() -> Option<ExitCode> {
     }
 }
 
-fn run_here(job: &Job) -> ExitCode {
+fn run_here(job: &Job, sampling: Sampling) -> ExitCode {
     match job.lens {
         Lens::Weak => Chosen::choose::<Weak>(),
         Lens::Interleaving => Chosen::choose::<Interleaving>(),
@@ -297,12 +311,13 @@ fn run_here(job: &Job) -> ExitCode {
     if let Some(weakening) = &job.weakening {
         weaken(weakening.clone());
     }
-    let mut run = Run(job);
+    let mut run = Run(job, sampling);
     let found = museum::visit_pair(&job.model, &job.design, &mut run)
         || if Lens::EXPLORING.contains(&job.lens) {
             visit_model(&job.model, &mut run).unwrap_or(false)
         } else {
-            visit_sampled_model(&job.model, &mut run).unwrap_or(false)
+            let found = visit_sampled_model(&job.model, &mut run).or_else(|| visit_large_model(&job.model, &mut run));
+            found.unwrap_or(false)
         };
     if !found {
         eprintln!("no model '{}' for a design '{}'", job.model, job.design);
@@ -312,23 +327,23 @@ fn run_here(job: &Job) -> ExitCode {
 }
 
 /// Finds the model's type, then the design's, then runs one with the other.
-struct Run<'a>(&'a Job);
+struct Run<'a>(&'a Job, Sampling);
 
 impl ModelVisitor for Run<'_> {
     type Output = bool;
 
     fn visit<M: Model>(&mut self) -> bool {
-        slotwork_catalog::visit_named(&self.0.design, &mut RunModel(self.0, PhantomData::<M>)).is_ok()
+        slotwork_catalog::visit_named(&self.0.design, &mut RunModel(self.0, self.1, PhantomData::<M>)).is_ok()
     }
 }
 
 impl museum::PairVisitor for Run<'_> {
     fn visit<M: Model, D: Design>(&mut self) {
-        RunModel(self.0, PhantomData::<M>).visit::<D>();
+        RunModel(self.0, self.1, PhantomData::<M>).visit::<D>();
     }
 }
 
-struct RunModel<'a, M>(&'a Job, PhantomData<M>);
+struct RunModel<'a, M>(&'a Job, Sampling, PhantomData<M>);
 
 static SEEN: OnceLock<Seen> = OnceLock::new();
 
@@ -343,7 +358,7 @@ impl<M: Model> Visitor for RunModel<'_, M> {
         if Lens::EXPLORING.contains(&job.lens) {
             explore::<M, D>(job.bound, seen);
         } else {
-            sample::<M, D>(job.lens, seen);
+            sample::<M, D>(job.lens, self.1, seen);
         }
         let (title, executions) = (job.title(), seen.executions());
         let bound = match job.bound {
@@ -387,22 +402,24 @@ fn explore<M: Model, D: Design>(bound: Option<usize>, seen: &'static Seen) {
     });
 }
 
-fn sample<M: Model, D: Design>(lens: Lens, seen: &'static Seen) {
+fn sample<M: Model, D: Design>(lens: Lens, sampling: Sampling, seen: &'static Seen) {
     use shuttle::scheduler::{PctScheduler, RandomScheduler, UrwRandomScheduler};
-    /// Any will do; it is always the same, so that a failure comes again.
-    const SEED: u64 = 2018;
     let mut config = shuttle::Config::new();
     config.silence_warnings = true;
+    // A seed and a number say the same in a line.
+    config.failure_persistence = shuttle::FailurePersistence::None;
     config.stack_size = 1 << 18;
-    config.max_steps = shuttle::MaxSteps::FailAfter(MAX_STEPS);
+    config.max_steps = shuttle::MaxSteps::FailAfter(M::MAX_STEPS);
     let model = move || {
         seen.begin();
         begin_steps();
         M::run::<D, Shuttle>(seen);
     };
+    let (seed, schedules) = (sampling.seed, sampling.schedules.unwrap_or(M::SCHEDULES));
+    let schedules = usize::try_from(schedules).unwrap_or(usize::MAX);
     let _ = match lens {
-        Lens::Pct => shuttle::Runner::new(PctScheduler::new_from_seed(SEED, 3, SCHEDULES), config).run(model),
-        Lens::Uniform => shuttle::Runner::new(UrwRandomScheduler::new_from_seed(SEED, SCHEDULES), config).run(model),
-        _ => shuttle::Runner::new(RandomScheduler::new_from_seed(SEED, SCHEDULES), config).run(model),
+        Lens::Pct => shuttle::Runner::new(PctScheduler::new_from_seed(seed, 3, schedules), config).run(model),
+        Lens::Uniform => shuttle::Runner::new(UrwRandomScheduler::new_from_seed(seed, schedules), config).run(model),
+        _ => shuttle::Runner::new(RandomScheduler::new_from_seed(seed, schedules), config).run(model),
     };
 }

@@ -8,6 +8,7 @@
 //!   progress   who waits for whom: threads suspended at every step, and every periodic schedule
 //!   evidence   what one check found out about one design: a row of its proof card
 //!   job        one model × one design × one view: a process of its own, and the line it reports
+//!   replay     one line that shows a failure again
 //!   museum     known-bad variants and weakened orderings that the models must reject
 //!   replay     a failure again, by the text that was printed with it
 //!   oracle     is the checker itself right? random programs against brute force
@@ -20,7 +21,7 @@
 //! | `weak` | loom | stale values, missing happens-before at payloads, missing fences, deadlocks | interleavings of "load, then compare-exchange", which loom's reduction skips; load buffering |
 //! | `interleaving` | loom | every interleaving up to the bound, missing happens-before | stale values: a load reads the newest |
 //! | `spurious` | loom | as `interleaving`, with weak exchanges that fail and parks that return for no reason | as `interleaving` |
-//! | `random`, `pct`, `uniform` | shuttle | larger sizes: three clients, two workers, some rounds | any ordering, for all is sequentially consistent; what was not drawn |
+//! | `random`, `pct`, `uniform` | shuttle | larger sizes: five threads and six rounds, or eight and fifty | any ordering, for all is sequentially consistent; what was not drawn |
 //!
 //! Neither of loom's views alone is a proof, and a **bounded** model is not one at all: it says that no
 //! execution with that many preemptions is wrong. Every line says which it was. A model also has a floor
@@ -35,6 +36,7 @@
 //! ```text
 //! cargo test -p model-checks                                    bounded where marked so; a few minutes
 //! cargo test -p model-checks --test models -- naive_pool        one model; or a design, or a view
+//! cargo test -p model-checks --test progress                    who waits for whom; a minute
 //! RUSTFLAGS="--cfg loom" cargo test -p model-checks --release   the same, unbounded where that ends in minutes
 //! ```
 //!

@@ -1,9 +1,10 @@
 //! Every model, for every design of the catalog, in every view; each in a process of its own.
 
 use libtest_mimic::{Arguments, Failed, Trial};
-use model_checks::job::{Job, Lens, Report, Verdict, run_if_asked};
-use model_checks::models::{Model, ModelVisitor, visit_models, visit_sampled_models};
+use model_checks::job::{Job, Lens, Report, Sampling, Verdict, run_if_asked};
+use model_checks::models::{Model, ModelVisitor, visit_large_models, visit_models, visit_sampled_models};
 use model_checks::museum::{EXHIBITS, Exhibit, MUTANTS, Mutant};
+use model_checks::replay::{Replay, replay};
 use slotwork::{Access, POOL_SITES, Site};
 use slotwork_catalog::{ENTRIES, Entry};
 use slotwork_workqueue::EVENT_SITES;
@@ -23,6 +24,12 @@ fn main() -> ExitCode {
     trials.extend(MUTANTS.iter().map(mutant));
     trials.push(Trial::test("harness::a_run_that_looked_at_nothing_fails", a_run_that_looked_at_nothing_fails));
     trials.push(Trial::test("harness::a_run_that_does_not_end_well_fails", a_run_that_does_not_end_well_fails));
+    trials.extend(Lens::SAMPLING.map(|lens| {
+        let name = format!("harness::replay_lost_a_forced_failure_comes_again::{lens}");
+        Trial::test(name, move || a_forced_failure_comes_again(lens))
+    }));
+    trials.push(Trial::test("harness::another_seed_draws_other_schedules", another_seed_draws_other_schedules));
+    trials.push(Trial::test("harness::large_models_run", large_models_run));
     libtest_mimic::run(&arguments, trials).exit_code()
 }
 
@@ -138,7 +145,7 @@ fn trial<M: Model>(entry: &'static Entry, lens: Lens) -> Option<Trial> {
         weakening: None,
     };
     Some(Trial::test(name, move || {
-        let report = accepted(job.run_apart())?;
+        let report = run(&job)?;
         println!("{}", report.line);
         looked(&report, M::FLOOR)
     }))
@@ -146,6 +153,17 @@ fn trial<M: Model>(entry: &'static Entry, lens: Lens) -> Option<Trial> {
 
 fn has_compare_exchange(tables: &[&[Site]]) -> bool {
     tables.iter().copied().flatten().any(|site| matches!(site.access, Access::CompareExchange(..)))
+}
+
+/// Runs a job that has to be accepted; otherwise, says how to see the failure again.
+fn run(job: &Job) -> Result<Report, Failed> {
+    match job.run_apart() {
+        Verdict::Rejected { executions, why } => {
+            let again = job.replay(executions).command();
+            Err(format!("execution {executions} is wrong: {why}; to see it again: {again}").into())
+        }
+        verdict => accepted(verdict),
+    }
 }
 
 fn accepted(verdict: Verdict) -> Result<Report, Failed> {
@@ -190,5 +208,57 @@ fn a_run_that_does_not_end_well_fails() -> Result<(), Failed> {
     assert!(matches!(run("nonsense", "bitmap-claim"), Verdict::Broken(_)));
     assert!(accepted(run("last_slot", "bitmap")).is_err(), "it takes one submitter");
     assert!(accepted(run("last_slot", "bitmap-claim")).is_ok());
+    Ok(())
+}
+
+/// A design of the museum fails in a sampled circle; its line, printed and read, fails in the same way.
+fn a_forced_failure_comes_again(lens: Lens) -> Result<(), Failed> {
+    let job = |design: &str| Job { model: "circle".into(), design: design.into(), lens, bound: None, weakening: None };
+    let bad = job("plain-flip");
+    let (executions, why) = rejected(bad.run_apart())?;
+    let line = bad.replay(executions).to_string();
+    println!("{}", bad.replay(executions).command());
+    let again = rejected(replay(&line)?)?;
+    assert_eq!(again, (executions, why), "the same failure");
+    let cut_off = replay(&line[..line.len() - 8]);
+    assert!(cut_off.is_err_and(|error| error.to_string().contains("cut off")));
+    // The same line with a sound design: the failure does not come.
+    let report = accepted(replay(&job("museum-sound").replay(executions).to_string())?)?;
+    assert_eq!(report.executions, executions, "it goes as far, and no further");
+    Ok(())
+}
+
+fn another_seed_draws_other_schedules() -> Result<(), Failed> {
+    let model = "circle".into();
+    let job = Job { model, design: "plain-flip".into(), lens: Lens::Random, bound: None, weakening: None };
+    let mut found = BTreeSet::new();
+    for seed in 0..8 {
+        let (executions, why) = rejected(job.sample_apart(Sampling { seed, schedules: None }))?;
+        let again = Replay { seed, ..job.replay(executions) };
+        assert_eq!(rejected(again.run())?, (executions, why));
+        found.insert(executions);
+    }
+    assert!(found.len() > 1, "all seeds fail in execution {found:?}");
+    Ok(())
+}
+
+/// The large models are for thorough runs; here they only show that they run, and meet what they are about.
+fn large_models_run() -> Result<(), Failed> {
+    struct Names;
+    impl ModelVisitor for Names {
+        type Output = &'static str;
+        fn visit<M: Model>(&mut self) -> &'static str {
+            M::NAME
+        }
+    }
+    const SCHEDULES: u64 = 20;
+    let designs = ["bitmap", "freelist-steal"];
+    let pairs = visit_large_models(&mut Names).into_iter().flat_map(|model| designs.map(|design| (model, design)));
+    for (model, design) in pairs {
+        let job = Job { model: model.into(), design: design.into(), lens: Lens::Random, bound: None, weakening: None };
+        let report = accepted(job.sample_apart(Sampling { schedules: Some(SCHEDULES), ..Sampling::default() }))?;
+        println!("{}", report.line);
+        looked(&report, SCHEDULES)?;
+    }
     Ok(())
 }

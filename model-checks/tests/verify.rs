@@ -1,5 +1,6 @@
 //! `slotwork verify` and `slotwork museum`, as they are called: answers, exit codes, one line for bad input.
 
+use model_checks::job::{Job, Lens};
 use std::path::Path;
 use std::process::{Command, Output};
 
@@ -30,9 +31,8 @@ fn bad_input_gets_one_line() {
     refused(&["verify", "--partition", "0/8"], "0/8");
     refused(&["verify", "--quick", "--full"], "--full");
     refused(&["verify", "--output", "/proc/nowhere"], "/proc/nowhere");
-    refused(&["verify", "--replay", "nonsense"], "nonsense");
+    refused(&["verify", "--replay", "nonsense"], "replay line");
     refused(&["verify", "--replay", "audit bitmap.NONE=Relaxed"], "NONE");
-    refused(&["verify", "--replay", "reuse nonsense weak 2"], "nonsense");
     refused(&["verify", "merge"], "FILE");
     refused(&["verify", "merge", "none.json"], "none.json");
     refused(&["museum", "nonsense"], "unknown exhibit 'nonsense'");
@@ -84,13 +84,21 @@ fn a_part_is_never_green() {
 #[test]
 fn a_failure_comes_again() {
     let folder = tempfile::tempdir().unwrap();
-    let replay = ["verify", "--replay", "naive_pool untagged-list interleaving 2"];
-    let [one, two] = [0, 1].map(|_| proofs(folder.path(), &replay));
+    let job = |design: &str| Job {
+        model: "naive_pool".into(),
+        design: design.into(),
+        lens: Lens::Interleaving,
+        bound: Some(2),
+        weakening: None,
+    };
+    let line = |design: &str| job(design).replay(1000).to_string();
+    let replay = line("untagged-list");
+    let [one, two] = [0, 1].map(|_| proofs(folder.path(), &["verify", "--replay", &replay]));
     assert_eq!(one.status.code(), Some(1));
     assert_eq!(text(&one.stdout), text(&two.stdout), "the same failure");
     let printed = text(&one.stdout);
     assert!(printed.contains("thread 1") && printed.contains("exchange "), "its steps are shown: {printed}");
-    let right = proofs(folder.path(), &["verify", "--replay", "naive_pool museum-sound interleaving 2"]);
+    let right = proofs(folder.path(), &["verify", "--replay", &line("museum-sound")]);
     assert_eq!(right.status.code(), Some(0), "{}", text(&right.stdout));
 }
 

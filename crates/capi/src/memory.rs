@@ -115,9 +115,8 @@ mod tests {
                 assert_eq!(block.slot(request), Some(slot));
                 assert_eq!(block.slot(request.wrapping_byte_add(1)), None, "inside of a request");
                 // SAFETY: `size` bytes of the block are there, and nobody else knows it.
-                assert!(
-                    unsafe { std::slice::from_raw_parts(request.cast::<u8>(), size) }.iter().all(|&byte| byte == 0)
-                );
+                let bytes = unsafe { std::slice::from_raw_parts(request.cast::<u8>(), size) };
+                assert!(bytes.iter().all(|&byte| byte == 0));
             }
             assert_eq!(block.slot(block.request(0).wrapping_byte_sub(LINE)), None, "before the block");
             assert_eq!(block.slot(block.request(4).wrapping_byte_add(block.stride)), None, "behind the block");

@@ -9,6 +9,7 @@
 //! A card is **green** when every task of the plan was done, every row passed with a count, and every claim of
 //! the design has a row that establishes it. A task that is missing makes it **incomplete**, never green.
 
+mod again;
 mod claims;
 mod one;
 mod plan;
@@ -16,6 +17,7 @@ mod proofs;
 mod render;
 mod run;
 
+pub use again::{AgainError, Replayed, again};
 pub use claims::{Claim, claims_of};
 pub use one::run_if_asked;
 pub use plan::{Level, Task, plan};

@@ -15,7 +15,7 @@ use super::one::run_apart;
 use crate::audit::{WAIVERS, audit, mutants, tables};
 use crate::evidence::{Check, Evidence, Extent, Outcome};
 use crate::job::{Job, Lens, Verdict};
-use crate::models::{Model, ModelVisitor, visit_models, visit_sampled_models};
+use crate::models::{Model, ModelVisitor, visit_large_models, visit_models, visit_sampled_models};
 use crate::museum::gallery;
 use serde::{Deserialize, Serialize};
 use slotwork::{Access, Site};
@@ -118,7 +118,7 @@ impl ModelTask {
                 }
                 Verdict::Accepted(report) => (report.executions, report.witnesses, Outcome::Passed),
                 Verdict::Rejected { executions, why } => {
-                    let replay = format!("verify --replay '{}'", self.job);
+                    let replay = self.job.replay(executions).arguments();
                     (executions, Vec::new(), Outcome::Failed { why, replay })
                 }
                 Verdict::Broken(why) => (0, Vec::new(), Outcome::GaveUp { why: why.replace('\n', " ") }),
@@ -163,7 +163,12 @@ pub fn plan(level: Level, designs: &[String]) -> Result<Vec<Task>, UnknownDesign
         tasks.push(Task::History(entry.name, level));
         let explored = visit_models(&mut Models(entry, level, &Lens::EXPLORING));
         let sampled = visit_sampled_models(&mut Models(entry, level, &Lens::SAMPLING));
-        tasks.extend(explored.into_iter().chain(sampled).flatten().map(Task::Model));
+        // Eight threads and fifty rounds.
+        let large = match level {
+            Level::Quick => Vec::new(),
+            Level::Full => visit_large_models(&mut Models(entry, level, &Lens::SAMPLING)),
+        };
+        tasks.extend(explored.into_iter().chain(sampled).chain(large).flatten().map(Task::Model));
     }
     for table in tables() {
         // What stands around all designs is audited with all of them, or with none.

@@ -13,14 +13,32 @@ slotwork::sites! {
     OWNER: Rmw(Relaxed), pairs [], "orders nothing; it is in the scheduler's sight, so that owners meet here";
 }
 
-const LANES: usize = 2;
-const ROUNDS: u64 = 6;
+/// How many of everything there are.
+#[derive(Clone, Copy)]
+struct Size {
+    clients: u64,
+    /// Workers, one each.
+    lanes: usize,
+    slots_per_lane: usize,
+    /// Requests of each client.
+    rounds: u64,
+    /// How often a worker lets others run while it handles a request.
+    handling: u32,
+}
 
-/// Clients and slots per lane: so few slots that clients run out of them.
-fn size_of<D: Design>() -> (u64, usize) {
+/// So few slots that clients run out of them.
+fn small<D: Design>() -> Size {
     match D::CLAIMS.submitters {
-        Submitters::One => (1, 1),
-        Submitters::Many => (3, 2),
+        Submitters::One => Size { clients: 1, lanes: 2, slots_per_lane: 1, rounds: 6, handling: 0 },
+        Submitters::Many => Size { clients: 3, lanes: 2, slots_per_lane: 2, rounds: 6, handling: 0 },
+    }
+}
+
+/// Eight threads, fifty rounds. Seven workers take their time, or one client would never run out of slots.
+fn large<D: Design>() -> Size {
+    match D::CLAIMS.submitters {
+        Submitters::One => Size { clients: 1, lanes: 7, slots_per_lane: 1, rounds: 50, handling: 400 },
+        Submitters::Many => Size { clients: 5, lanes: 3, slots_per_lane: 2, rounds: 50, handling: 0 },
     }
 }
 
@@ -52,7 +70,7 @@ impl Model for Circle {
     const BOUND: Bound = UNBOUNDED;
 
     fn run<D: Design, P: Machine>(seen: &'static Seen) {
-        circle::<D, P>(seen, false);
+        circle::<D, P>(seen, small::<D>(), false);
     }
 }
 
@@ -67,18 +85,52 @@ impl Model for SleepingCircle {
     const BOUND: Bound = UNBOUNDED;
 
     fn run<D: Design, P: Machine>(seen: &'static Seen) {
-        circle::<D, P>(seen, true);
+        circle::<D, P>(seen, small::<D>(), true);
     }
 }
 
-fn circle<D: Design, P: Machine>(seen: &'static Seen, asleep: bool) {
-    let (client_count, slots_per_lane) = size_of::<D>();
-    let (client, workers) = handles::<D, P>(LANES, slots_per_lane);
-    let oracle = Arc::new(Oracle::<P>::new(LANES * slots_per_lane));
+/// [`Circle`] with eight threads and fifty rounds.
+pub struct LargeCircle;
+
+impl Model for LargeCircle {
+    const NAME: &'static str = "large_circle";
+    const PROPERTY: &'static str = Circle::PROPERTY;
+    const WITNESSES: &'static [&'static str] = Circle::WITNESSES;
+    const FLOOR: u64 = Self::SCHEDULES;
+    const BOUND: Bound = Circle::BOUND;
+    const SCHEDULES: u64 = 200;
+    const MAX_STEPS: usize = 1_000_000;
+
+    fn run<D: Design, P: Machine>(seen: &'static Seen) {
+        circle::<D, P>(seen, large::<D>(), false);
+    }
+}
+
+/// [`SleepingCircle`] with eight threads and fifty rounds.
+pub struct LargeSleepingCircle;
+
+impl Model for LargeSleepingCircle {
+    const NAME: &'static str = "spurious_unpark_large_sleeping_circle";
+    const PROPERTY: &'static str = SleepingCircle::PROPERTY;
+    const WITNESSES: &'static [&'static str] = SleepingCircle::WITNESSES;
+    const FLOOR: u64 = Self::SCHEDULES;
+    const BOUND: Bound = SleepingCircle::BOUND;
+    const SCHEDULES: u64 = 200;
+    const MAX_STEPS: usize = 1_000_000;
+
+    fn run<D: Design, P: Machine>(seen: &'static Seen) {
+        circle::<D, P>(seen, large::<D>(), true);
+    }
+}
+
+fn circle<D: Design, P: Machine>(seen: &'static Seen, size: Size, asleep: bool) {
+    let Size { clients: client_count, lanes, slots_per_lane, rounds, handling } = size;
+    let (client, workers) = handles::<D, P>(lanes, slots_per_lane);
+    let oracle = Arc::new(Oracle::<P>::new(lanes * slots_per_lane));
     let handled = Arc::new(P::AtomicU32::new(0));
     let freed = Arc::new(Event::<P>::new());
-    let submitted = Arc::new([Event::<P>::new(), Event::<P>::new()]);
-    let requests = client_count * ROUNDS;
+    let submitted: Arc<[_]> = (0..lanes).map(|_| Event::<P>::new()).collect();
+    let requests = client_count * rounds;
 
     let mut clients = vec![client];
     while (clients.len() as u64) < client_count {
@@ -90,12 +142,12 @@ fn circle<D: Design, P: Machine>(seen: &'static Seen, asleep: bool) {
         .map(|(client, number)| {
             let (oracle, freed, submitted) = (Arc::clone(&oracle), Arc::clone(&freed), Arc::clone(&submitted));
             P::spawn(move || {
-                for round in 0..ROUNDS {
+                for round in 0..rounds {
                     let try_once = || {
                         let mut vacant = client.acquire()?;
                         oracle.enter(vacant.slot());
                         assert!(vacant.is_multiple_of(10), "a result is there, or nothing yet");
-                        *vacant = number * ROUNDS + round + 1;
+                        *vacant = number * rounds + round + 1;
                         oracle.leave(vacant.slot());
                         vacant.submit();
                         submitted.iter().for_each(|event| _ = event.notify_one());
@@ -124,6 +176,7 @@ fn circle<D: Design, P: Machine>(seen: &'static Seen, asleep: bool) {
                         let mut claimed = worker.take()?;
                         oracle.enter(claimed.slot());
                         let value = *claimed;
+                        (0..handling).for_each(|_| P::yield_now());
                         *claimed = value * 10;
                         oracle.leave(claimed.slot());
                         claimed.complete();

@@ -22,7 +22,7 @@ mod submit;
 pub use acquire::{
     AcquireAcquire, AcquireComplete, FullCircle, LastSlot, NaivePool, WithdrawAcquire, WithdrawComplete,
 };
-pub use circle::{Circle, ORACLE_SITES, SleepingCircle};
+pub use circle::{Circle, LargeCircle, LargeSleepingCircle, ORACLE_SITES, SleepingCircle};
 pub use drain::{Drained, DrainedTwo};
 pub use drops::DropDouble;
 pub use exact::ExactNone;
@@ -52,6 +52,10 @@ pub trait Model: 'static {
     const BOUND: Bound;
     /// Whether its threads park.
     const PARKS: bool = false;
+    /// How many schedules a sampling view draws.
+    const SCHEDULES: u64 = 400;
+    /// Steps of one schedule, above which it is taken for a loop that does not end.
+    const MAX_STEPS: usize = 200_000;
 
     /// Why it says nothing about a design with these claims, if so.
     #[must_use]
@@ -142,6 +146,12 @@ models![
     /// Runs `visitor` for every model that is sampled by shuttle.
     visit_sampled_models, visit_sampled_model:
     Circle, SleepingCircle,
+];
+
+models![
+    /// Runs `visitor` for every model that is sampled at a size for which an ordinary test run has no time.
+    visit_large_models, visit_large_model:
+    LargeCircle, LargeSleepingCircle,
 ];
 
 pub(crate) type Queue<D, P> = <D as Design>::Queue<P>;

@@ -39,7 +39,7 @@ pub use waits::{TrustsPark, WAIT_SITES, WaitOnToDo};
 
 use crate::job::Lens;
 use crate::models::{
-    AcquireComplete, ExactNone, FullCircle, Model, NaivePool, NoIdleWorker, Reuse, SubmitTake, TwoSubmitters,
+    AcquireComplete, Circle, ExactNone, FullCircle, Model, NaivePool, NoIdleWorker, Reuse, SubmitTake, TwoSubmitters,
     WithdrawAcquire, WithdrawComplete,
 };
 use slotwork::Design;
@@ -109,6 +109,8 @@ pairs![
     (QuitDropsWork<true>, Sound, Sound::NAME),
     (EverySlot, BoundOnWrongArgument, BoundOnWrongArgument::NAME),
     (EverySlot, GlobalLock, GlobalLock::NAME),
+    (Circle, PlainFlip, PlainFlip::NAME),
+    (Circle, Sound, Sound::NAME),
     (WaitOnToDo<false>, Sound, Sound::NAME),
     (WaitOnToDo<true>, Sound, Sound::NAME),
     (TrustsPark<false>, Sound, Sound::NAME),

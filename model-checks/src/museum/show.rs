@@ -1,7 +1,7 @@
 //! Showing an exhibit: its rejection, its minimal interleaving, and its sound counterpart.
 
 use super::Exhibit;
-use crate::job::{Job, Lens, Verdict};
+use crate::job::{Job, Lens, Sampling, Verdict};
 
 /// An exhibit as it was rejected, with as few thread switches as that takes.
 #[derive(Clone, Debug)]
@@ -32,7 +32,8 @@ impl Exhibit {
     pub fn show(&self) -> Result<Showing, String> {
         let explored = Lens::EXPLORING.contains(&self.lens);
         for preemptions in 0..=MOST_PREEMPTIONS {
-            let (verdict, steps) = self.job(self.bad, explored.then_some(preemptions)).run_apart_with_steps();
+            let (verdict, steps) =
+                self.job(self.bad, explored.then_some(preemptions)).sample_apart_with_steps(Sampling::default());
             match verdict {
                 Verdict::Rejected { executions, why } => return Ok(Showing { preemptions, executions, why, steps }),
                 Verdict::Accepted(_) if explored => {}

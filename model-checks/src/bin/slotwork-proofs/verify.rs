@@ -6,7 +6,6 @@ use anyhow::{Context, Result};
 use indicatif::{ProgressBar, ProgressStyle};
 use jiff::Timestamp;
 use model_checks::card::{self, Progress, Proofs, Status, part_of, plan};
-use model_checks::replay::replay;
 use slotwork_catalog::entry;
 use std::fs::{self, OpenOptions};
 use std::io::Write;
@@ -21,7 +20,7 @@ pub(crate) fn run(arguments: &VerifyArguments) -> Result<u8> {
         return merge(files, output);
     }
     if let Some(text) = &arguments.replay {
-        return again(text, arguments.output.json);
+        return replay(text, arguments.output.json);
     }
     let tasks = plan(arguments.level(), &arguments.designs).map_err(refuse)?;
     let started = Timestamp::now();
@@ -74,8 +73,8 @@ fn merge(files: &[PathBuf], output: &OutputArguments) -> Result<u8> {
     finish(&proofs, output, kept)
 }
 
-fn again(text: &str, json: bool) -> Result<u8> {
-    let replayed = replay(text).map_err(refuse)?;
+fn replay(text: &str, json: bool) -> Result<u8> {
+    let replayed = card::again(text).map_err(refuse)?;
     if json {
         print(&format!("{}\n", serde_json::to_string_pretty(&replayed)?))?;
     } else {
