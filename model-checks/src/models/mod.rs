@@ -15,6 +15,7 @@ mod drain;
 mod drops;
 mod exact;
 mod reuse;
+mod shutdown;
 mod sleep;
 mod submit;
 
@@ -26,6 +27,7 @@ pub use drain::{Drained, DrainedTwo};
 pub use drops::DropDouble;
 pub use exact::ExactNone;
 pub use reuse::{PushTwice, Reuse};
+pub use shutdown::{EndAfterSubmit, EndOfCircle, EndOfDrain, EndOfSleeper, EndOfSubmit, EndOfWait};
 pub use sleep::{SleepingAcquire, SleepingTake, TwoSleepers};
 pub use submit::{ClientChurn, FifoOrder, RoleChange, SubmitTake, TwoSubmitters, TwoSubmittersOneTaker, TwoTakers};
 
@@ -121,12 +123,13 @@ models![
     SubmitTake, TwoSubmitters, TwoSubmittersOneTaker, TwoTakers, RoleChange, ClientChurn, FifoOrder,
     Reuse, PushTwice, Drained, DrainedTwo, DropDouble,
     SleepingTake, SleepingAcquire, TwoSleepers,
+    EndOfSleeper, EndAfterSubmit, EndOfSubmit, EndOfWait, EndOfDrain,
 ];
 
 models![
     /// Runs `visitor` for every model that is sampled by shuttle.
     visit_sampled_models, visit_sampled_model:
-    Circle, SleepingCircle,
+    Circle, SleepingCircle, EndOfCircle,
 ];
 
 models![

@@ -14,6 +14,7 @@ mod lists;
 mod mutants;
 mod parts;
 mod progress;
+mod shutdown;
 mod waits;
 
 pub use bits::{BIT_SITES, FindFreeReservesNothing, ToggledClaim};
@@ -25,6 +26,7 @@ pub use progress::{
     ClaimRecheck, EmptyForEver, LockClaimsLockFree, PROGRESS_EXHIBITS, PROGRESS_SITES, ProgressExhibit,
     QueueWithoutHelping, visit_progress,
 };
+pub use shutdown::{KeepsUnusedWake, ResetsAfterQuit, SHUTDOWN_SITES};
 pub use waits::{TrustsPark, WAIT_SITES, WaitOnToDo};
 
 use crate::job::Lens;
@@ -90,6 +92,10 @@ pairs![
     (WaitOnToDo<true>, Sound, Sound::NAME),
     (TrustsPark<false>, Sound, Sound::NAME),
     (TrustsPark<true>, Sound, Sound::NAME),
+    (ResetsAfterQuit<false>, Sound, Sound::NAME),
+    (ResetsAfterQuit<true>, Sound, Sound::NAME),
+    (KeepsUnusedWake<false>, Sound, Sound::NAME),
+    (KeepsUnusedWake<true>, Sound, Sound::NAME),
 ];
 
 /// The variants.
@@ -156,5 +162,19 @@ pub const EXHIBITS: &[Exhibit] = &[
         lens: Lens::Random,
         bad: (TrustsPark::<false>::NAME, Sound::NAME),
         good: (TrustsPark::<true>::NAME, Sound::NAME),
+    },
+    Exhibit {
+        name: "quit_then_reset",
+        story: "2018: a worker tests quit, then resets its event; a shutdown between the two is lost, and the join hangs",
+        lens: Lens::Interleaving,
+        bad: (ResetsAfterQuit::<false>::NAME, Sound::NAME),
+        good: (ResetsAfterQuit::<true>::NAME, Sound::NAME),
+    },
+    Exhibit {
+        name: "one_sleeper_unused_wake_kept",
+        story: "a sleeper that finds a slot by its own last look keeps the wake that came meanwhile; another sleeps beside a free slot",
+        lens: Lens::Uniform,
+        bad: (KeepsUnusedWake::<false>::NAME, Sound::NAME),
+        good: (KeepsUnusedWake::<true>::NAME, Sound::NAME),
     },
 ];
