@@ -18,7 +18,7 @@ speed() { "$work/$1" "${@:2}" -c 1 | sed 's/.*requests_per_second=\([0-9]*\).*/\
 
 echo "load: $(cut -d' ' -f1-3 /proc/loadavg), $(nproc) cores, $rounds rounds"
 for threads in 1 4 64; do
-    for workload in "-m 8" "-m 256 -e"; do
+    for workload in "-m 8" "-m 64 -e"; do
         for round in $(seq "$rounds"); do
             # shellcheck disable=SC2086
             if ((round % 2)); then

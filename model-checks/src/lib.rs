@@ -19,7 +19,7 @@
 //! | view | by | sees | cannot see |
 //! |---|---|---|---|
 //! | `weak` | loom | stale values, missing happens-before at payloads, missing fences, deadlocks | interleavings of "load, then compare-exchange", which loom's reduction skips; load buffering |
-//! | `interleaving` | loom | every interleaving up to the bound, missing happens-before | stale values: a load reads the newest |
+//! | `interleaving` | loom | every interleaving up to the bound, missing happens-before | stale values: a load reads the newest, but where a plain store races with a read-modify-write |
 //! | `spurious` | loom | as `interleaving`, with weak exchanges that fail and parks that return for no reason | as `interleaving` |
 //! | `random`, `pct`, `uniform` | shuttle | larger sizes: five threads and six rounds, or eight and fifty | any ordering, for all is sequentially consistent; what was not drawn |
 //!

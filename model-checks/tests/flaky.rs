@@ -133,6 +133,9 @@ fn sites_pair() {
         model_checks::models::ORACLE_SITES,
         slotwork::POOL_SITES,
         slotwork_workqueue::EVENT_SITES,
+        slotwork_workqueue::ENGINE_SITES,
+        model_checks::museum::SHUTDOWN_SITES,
+        model_checks::museum::WAIT_SITES,
     ];
     let designs = slotwork_catalog::ENTRIES.iter().flat_map(|entry| entry.sites);
     for table in TABLES.iter().chain(designs) {

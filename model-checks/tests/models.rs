@@ -7,7 +7,7 @@ use model_checks::museum::{EXHIBITS, Exhibit, MUTANTS, Mutant};
 use model_checks::replay::{Replay, replay};
 use slotwork::{Access, POOL_SITES, Site};
 use slotwork_catalog::{ENTRIES, Entry};
-use slotwork_workqueue::EVENT_SITES;
+use slotwork_workqueue::{ENGINE_SITES, EVENT_SITES};
 use std::collections::BTreeSet;
 use std::process::ExitCode;
 
@@ -33,7 +33,8 @@ fn main() -> ExitCode {
     libtest_mimic::run(&arguments, trials).exit_code()
 }
 
-/// Every site that a design declares is executed by some model, and no other site is.
+/// Every site that a design declares is executed by some model, and so is every one of the pool, the event and the
+/// engine; no other site is.
 fn sites(entry: &'static Entry) -> Trial {
     struct Jobs(&'static Entry);
     impl ModelVisitor for Jobs {
@@ -53,8 +54,8 @@ fn sites(entry: &'static Entry) -> Trial {
             tables.iter().copied().flatten().map(|site| format!("{}.{}", site.table, site.name)).collect()
         };
         let own = names(entry.sites);
-        let all = &own | &names(&[POOL_SITES, EVENT_SITES]);
-        let (unused, undeclared) = (&own - &executed, &executed - &all);
+        let all = &own | &names(&[POOL_SITES, EVENT_SITES, ENGINE_SITES]);
+        let (unused, undeclared) = (&all - &executed, &executed - &all);
         println!("sites design={} declared={} executed={}", entry.name, own.len(), (&own & &executed).len());
         match (unused.is_empty(), undeclared.is_empty()) {
             (true, true) => Ok(()),

@@ -20,7 +20,8 @@ const MOST: usize = 256;
 #[command(after_help = "\
 Virtual CPUs make port accesses to devices beside an I/O thread that passes over the busy devices. Under a lock, \
 whoever accesses a device carries the access out; over a design, it is submitted to the device's own thread, which has \
-a lane (one per virtual CPU, where the design takes one submitter), and a virtual CPU waits only when no slot is free. \
+a lane for them (one per virtual CPU, where the design takes one submitter) and one for the I/O thread, and a virtual CPU \
+waits only when no slot is free. \
 Accesses carried out must equal accesses made, client by client and device by device, else the exit code is 1.\n\n\
 Example:\n  slotwork locks --devices 4 --cpus 1,4 --design bitmap,freelist-bitmap")]
 pub(crate) struct LocksArguments {

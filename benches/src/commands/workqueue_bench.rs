@@ -145,7 +145,7 @@ pub(crate) fn run(arguments: &WorkqueueBenchArguments) -> Result<u8> {
 
 fn configurations(arguments: &WorkqueueBenchArguments, sweeps: bool) -> Result<Vec<Configuration>> {
     let submitter = arguments.submitter.unwrap_or(if sweeps { SubmitterWaits::Wait } else { SubmitterWaits::Spin });
-    let manner = Manner { waiting: arguments.waiting, dispatch: arguments.dispatch, submitter };
+    let manner = Manner { waiting: arguments.waiting, dispatch: arguments.dispatch, submitter, ..Manner::BEST };
     if arguments.designs.is_empty() && sweeps {
         return Ok(Configuration::all(manner));
     }

@@ -7,7 +7,7 @@ use clap::ValueEnum;
 use serde::{Serialize, Serializer};
 use slotwork::{Claims, Design, Dispatch, Native, Pool, Shape};
 use slotwork_catalog::{UnknownDesign, Visitor, visit_all, visit_named, visit_steps};
-use slotwork_workqueue::Waiting;
+use slotwork_workqueue::{Completion, Waiting};
 use std::fmt;
 use std::sync::Arc;
 
@@ -74,6 +74,8 @@ pub struct Setup {
     pub dispatch: Dispatch,
     /// What the submitter does when no request is free.
     pub submitter: SubmitterWaits,
+    /// Where the submitter sleeps.
+    pub completion: Completion,
 }
 
 type RunJob = fn(Setup, &Arc<Job>, Until, &mut Watch<'_>) -> Result<Option<Run>, DriveError>;
@@ -147,6 +149,8 @@ pub struct Configuration {
     pub dispatch: Dispatch,
     /// What the submitter does when no request is free.
     pub submitter: SubmitterWaits,
+    /// Where the submitter sleeps.
+    pub completion: Completion,
 }
 
 /// Why there is no such configuration.
@@ -174,15 +178,27 @@ pub struct Manner {
     pub dispatch: WantedDispatch,
     /// What the submitter does when no request is free.
     pub submitter: SubmitterWaits,
+    /// Where the submitter sleeps.
+    pub completion: Completion,
 }
 
 impl Manner {
     /// The best that is known for more threads than cores.
-    pub const BEST: Self =
-        Self { waiting: Policy::Settle, dispatch: WantedDispatch::Auto, submitter: SubmitterWaits::Wait };
-    /// That of the 2018 workqueue.
-    pub const FAITHFUL: Self =
-        Self { waiting: Policy::Busy1000, dispatch: WantedDispatch::RoundRobin, submitter: SubmitterWaits::Spin };
+    pub const BEST: Self = Self {
+        waiting: Policy::Settle,
+        dispatch: WantedDispatch::Auto,
+        submitter: SubmitterWaits::Wait,
+        completion: Completion::OneEvent,
+    };
+    /// That of the second version of the 2018 workqueue.
+    pub const V2: Self = Self {
+        waiting: Policy::Busy1000,
+        dispatch: WantedDispatch::RoundRobin,
+        submitter: SubmitterWaits::Spin,
+        completion: Completion::OneEvent,
+    };
+    /// That of the third.
+    pub const V3: Self = Self { completion: Completion::EventPerWorker, ..Self::V2 };
 }
 
 impl Configuration {
@@ -196,7 +212,14 @@ impl Configuration {
             (WantedDispatch::FillFirst | WantedDispatch::Auto, true) => Dispatch::FillFirst,
             (WantedDispatch::FillFirst, false) => return Err(ConfigurationError::Dispatch(driven.design)),
         };
-        Ok(Self { name, driven, waiting: manner.waiting, dispatch, submitter: manner.submitter })
+        Ok(Self {
+            name,
+            driven,
+            waiting: manner.waiting,
+            dispatch,
+            submitter: manner.submitter,
+            completion: manner.completion,
+        })
     }
 
     /// The configuration of this name: a design in this manner, or one that was published.
@@ -205,8 +228,8 @@ impl Configuration {
     /// [`ConfigurationError`].
     pub fn named(name: &str, manner: Manner) -> Result<Self, ConfigurationError> {
         match name {
-            V2 => Self::new(V2, visit_named("shared-bitmap", &mut Enter)?, Manner::FAITHFUL),
-            V3 => Self::new(V3, visit_named("bitmap", &mut Enter)?, Manner::FAITHFUL),
+            V2 => Self::new(V2, visit_named("shared-bitmap", &mut Enter)?, Manner::V2),
+            V3 => Self::new(V3, visit_named("bitmap", &mut Enter)?, Manner::V3),
             _ => {
                 let driven = visit_named(name, &mut Enter)?;
                 Self::new(driven.design, driven, manner)
@@ -225,8 +248,8 @@ impl Configuration {
     /// The setup of a run.
     #[must_use]
     pub const fn setup(&self, workers: usize, requests: usize) -> Setup {
-        let Self { waiting, dispatch, submitter, .. } = *self;
-        Setup { workers, requests, waiting, dispatch, submitter }
+        let Self { waiting, dispatch, submitter, completion, .. } = *self;
+        Setup { workers, requests, waiting, dispatch, submitter, completion }
     }
 
     /// Why it cannot have so many workers and requests; none where it can.
@@ -267,6 +290,15 @@ pub const fn dispatch_name(dispatch: Dispatch) -> &'static str {
     }
 }
 
+/// The name of where submitters sleep.
+#[must_use]
+pub const fn completion_name(completion: Completion) -> &'static str {
+    match completion {
+        Completion::OneEvent => "one",
+        Completion::EventPerWorker => "per worker",
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -278,6 +310,7 @@ mod tests {
         assert_eq!(all.len(), ENTRIES.len() + 2);
         assert_eq!(all[1].name, V3);
         assert_eq!((all[1].waiting, all[1].dispatch), (Policy::Busy1000, Dispatch::RoundRobin));
+        assert_eq!((all[0].completion, all[1].completion), (Completion::OneEvent, Completion::EventPerWorker));
     }
 
     #[test]

@@ -141,6 +141,7 @@ pub fn drive<D: Design>(
         .requests_per_worker(setup.requests)
         .waiting(setup.waiting.waiting())
         .dispatch(setup.dispatch)
+        .completion(setup.completion)
         .try_build(
             |_slot| {
                 let (state, own, totals) = (job.state()?, Totals::default(), Arc::clone(&totals));
@@ -225,6 +226,7 @@ mod tests {
     use crate::seeds::configuration::Policy;
     use slotwork::Dispatch;
     use slotwork_catalog::{Visitor, visit_all};
+    use slotwork_workqueue::Completion;
     use std::sync::atomic::AtomicBool;
 
     const SETUP: Setup = Setup {
@@ -233,6 +235,7 @@ mod tests {
         waiting: Policy::Settle,
         dispatch: Dispatch::RoundRobin,
         submitter: SubmitterWaits::Wait,
+        completion: Completion::OneEvent,
     };
 
     struct All(Setup);
@@ -248,8 +251,12 @@ mod tests {
 
     #[test]
     fn every_design_handles_what_was_submitted() {
-        for submitter in [SubmitterWaits::Wait, SubmitterWaits::Spin] {
-            for run in visit_all(&mut All(Setup { submitter, ..SETUP })) {
+        for (submitter, completion) in [
+            (SubmitterWaits::Wait, Completion::OneEvent),
+            (SubmitterWaits::Wait, Completion::EventPerWorker),
+            (SubmitterWaits::Spin, Completion::OneEvent),
+        ] {
+            for run in visit_all(&mut All(Setup { submitter, completion, ..SETUP })) {
                 assert_eq!(run.requests, 1000);
             }
         }

@@ -6,7 +6,7 @@
 use super::Watch;
 use super::configuration::Policy;
 use super::configuration::{
-    Configuration, ConfigurationError, Driven, Manner, SubmitterWaits, WantedDispatch, dispatch_name,
+    Configuration, ConfigurationError, Driven, Manner, SubmitterWaits, WantedDispatch, completion_name, dispatch_name,
 };
 use super::drive::{DriveError, Run, Until};
 use super::job::Job;
@@ -48,34 +48,36 @@ pub struct Step {
     pub configuration: Configuration,
 }
 
-/// What changes in each of [`Driven::between`].
-const BETWEEN: [&str; 3] = ["bitmaps and cursor begin a line each", "so does each request", "so do each worker's bits"];
-
 /// The steps there are, in order; a step whose design cannot do what it asks for is left out.
-///
-/// The event per worker, which was a step of its own in 2018, is in all of them: the workqueue has no other.
 ///
 /// # Errors
 /// [`ConfigurationError::Unknown`], when the catalog has lost a design.
+///
+/// # Panics
+/// When the catalog has other layouts between the versions than it had.
 pub fn steps() -> Result<Vec<Step>, ConfigurationError> {
-    let design = |name| Configuration::named(name, Manner::FAITHFUL).map(|configuration| configuration.driven);
+    let design = |name| Configuration::named(name, Manner::BEST).map(|configuration| configuration.driven);
     let (v2, v3) = (design("shared-bitmap")?, design("bitmap")?);
-    let settled = Manner { waiting: Policy::Settle, submitter: SubmitterWaits::Wait, ..Manner::FAITHFUL };
+    let between = <[Driven; 3]>::try_from(Driven::between());
+    let [aligned, requests, bitmaps] = between.expect("three layouts lie between the versions; a test walks them");
+    let settled = |manner| Manner { waiting: Policy::Settle, submitter: SubmitterWaits::Wait, ..manner };
     let filling = |manner| Manner { dispatch: WantedDispatch::FillFirst, ..manner };
-    let between = Driven::between().into_iter().zip(BETWEEN.into_iter().chain(std::iter::repeat("a further step")));
-    let between = between.map(|(driven, change)| (driven.design, change, driven, Manner::FAITHFUL));
-    let all = [("v2", "one pair of bitmaps for all workers, nothing aligned", v2, Manner::FAITHFUL)].into_iter();
-    let all = all.chain(between).chain([
-        ("v3", "one word per worker, plain flips", v3, Manner::FAITHFUL),
-        ("v3-fill", "one worker filled first", v3, filling(Manner::FAITHFUL)),
-        ("v2-settle", "as v2, but workers and submitter yield, then sleep", v2, settled),
-        ("v3-settle", "as v3, but the same", v3, settled),
-        ("v3-fill-settle", "one worker filled first, and the same", v3, filling(settled)),
-    ]);
+    let all = [
+        ("v2", "one pair of bitmaps for all workers, nothing aligned", v2, Manner::V2),
+        ("aligned", "bitmaps and cursor begin a line each", aligned, Manner::V2),
+        ("requests", "each request begins a line: no two workers' share one", requests, Manner::V2),
+        ("events", "each worker has a completion event of its own", requests, Manner::V3),
+        ("bitmaps", "each worker's bits begin a line", bitmaps, Manner::V3),
+        ("v3", "one word per worker, plain flips", v3, Manner::V3),
+        ("v3-fill", "one worker filled first", v3, filling(Manner::V3)),
+        ("v2-settle", "as v2, but workers and submitter yield, then sleep", v2, settled(Manner::V2)),
+        ("v3-settle", "as v3, but the same", v3, settled(Manner::V3)),
+        ("v3-fill-settle", "one worker filled first, and the same", v3, filling(settled(Manner::V3))),
+    ];
     let step = |(name, change, driven, manner)| {
         Configuration::new(name, driven, manner).ok().map(|configuration| Step { change, configuration })
     };
-    Ok(all.filter_map(step).collect())
+    Ok(all.into_iter().filter_map(step).collect())
 }
 
 /// Every other design of the catalog in the best known manner, to see what lies beyond the ladder.
@@ -123,6 +125,8 @@ pub struct Row {
     pub dispatch: &'static str,
     /// What its submitter does when no request is free.
     pub submitter: String,
+    /// How many completion events there are: one, or one per worker.
+    pub completion_events: &'static str,
     /// What the workers do.
     pub work: Work,
     /// Worker threads.
@@ -216,6 +220,7 @@ impl Plan {
             waiting: configuration.waiting.to_string(),
             dispatch: dispatch_name(configuration.dispatch),
             submitter: configuration.submitter.to_string(),
+            completion_events: completion_name(configuration.completion),
             work,
             threads,
             requests_per_thread: self.requests,
@@ -260,11 +265,12 @@ pub fn ladder_tables(plan: &Plan, rows: &[Row]) -> String {
             Work::Page => ("Page", "GB/s (10⁹ bytes)", 1e9 / PAGE as f64),
         };
         let most = plan.threads.iter().copied().max().unwrap_or(1);
-        let mut header = vec!["step".to_string(), "design".into(), "waiting".into(), "dispatch".into()];
+        let mut header =
+            vec!["step".to_string(), "design".into(), "waiting".into(), "dispatch".into(), "events".into()];
         header.extend(plan.threads.iter().map(|threads| format!("{threads} thr")));
         header.extend(["× v3".to_string(), "per processor s".into(), "what changes".into()]);
         let header: Vec<&str> = header.iter().map(String::as_str).collect();
-        let mut ladder = table(&header, 4..6 + plan.threads.len());
+        let mut ladder = table(&header, 5..7 + plan.threads.len());
         for step in &plan.steps {
             let configuration = &step.configuration;
             let shown =
@@ -276,6 +282,7 @@ pub fn ladder_tables(plan: &Plan, rows: &[Row]) -> String {
                 configuration.driven.design.to_string(),
                 configuration.waiting.to_string(),
                 dispatch_name(configuration.dispatch).to_string(),
+                completion_name(configuration.completion).to_string(),
             ];
             line.extend(plan.threads.iter().map(|&threads| shown(figure(threads, |row| row.requests_per_second), 3)));
             line.extend([
@@ -300,12 +307,20 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_ladder_begins_with_v2_and_v3_and_every_design_is_somewhere() {
+    fn the_ladder_goes_from_v2_to_v3_and_every_design_is_somewhere() {
         let steps = steps().unwrap();
         let names: Vec<&str> = steps.iter().map(|step| step.configuration.name).collect();
-        assert_eq!(names[0], "v2");
-        assert_eq!(names[1 + BETWEEN.len()], "v3", "the steps between are as many as there are words for");
-        assert!(steps[..2 + BETWEEN.len()].iter().all(|step| step.configuration.waiting == Policy::Busy1000));
+        assert_eq!(names[..7], ["v2", "aligned", "requests", "events", "bitmaps", "v3", "v3-fill"]);
+        assert!(steps[..7].iter().all(|step| step.configuration.waiting == Policy::Busy1000));
+        let unlike = |step: &Step| {
+            let Configuration { driven, completion, dispatch, .. } = step.configuration;
+            (driven.design, completion_name(completion), dispatch_name(dispatch))
+        };
+        for pair in steps[..7].windows(2) {
+            let ((design, events, dispatch), next) = (unlike(&pair[0]), unlike(&pair[1]));
+            let changed = [design != next.0, events != next.1, dispatch != next.2];
+            assert_eq!(changed.iter().filter(|&&changed| changed).count(), 1, "{pair:?}: a step changes one thing");
+        }
         let beyond = beyond(&steps);
         for entry in slotwork_catalog::ENTRIES {
             let design = |step: &&Step| step.configuration.driven.design == entry.name;

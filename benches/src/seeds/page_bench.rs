@@ -259,6 +259,7 @@ pub fn sweep_table(plan: &Plan, rows: &[Row]) -> String {
     let _ = writeln!(text, "{}", by_threads(plan, rows, true, |row| row.gb_per_second));
     let _ = writeln!(text, "v2, v3 2018: as published, on another machine: {}", published::WORKQUEUE_SOURCE);
     text.push_str(&kept_line(plan, rows));
+    text.push_str(&slower_line(plan, rows));
     text.push_str("\nGB per second of processor time: what the pages cost, hardly moved by others on the machine\n");
     let _ = writeln!(text, "{}", by_threads(plan, rows, false, |row| row.gb_per_processor_second));
     text
@@ -309,4 +310,50 @@ fn kept_line(plan: &Plan, rows: &[Row]) -> String {
     kept.sort_by(|a, b| b.1.total_cmp(&a.1));
     let words: Vec<String> = kept.iter().map(|(name, ratio)| format!("{name} {ratio:.2}")).collect();
     format!("kept at {many} threads of the own GB/s at {few}, in the same round: {}\n", words.join(", "))
+}
+
+/// Figures below this part of the own best with fewer workers are called slower.
+const SLOWER: f64 = 0.8;
+
+/// Which configurations do less with more workers than they did with fewer, and where it is worst.
+fn slower_line(plan: &Plan, rows: &[Row]) -> String {
+    let slower = plan.configurations.iter().filter_map(|configuration| {
+        let figures = plan.threads.iter().filter_map(|&threads| {
+            Some((threads, average(rows, configuration.name, threads, |row| row.gb_per_second)?))
+        });
+        let (threads, kept) = worst_kept(figures)?;
+        (kept < SLOWER).then(|| format!("{} {kept:.2} at {threads}", configuration.name))
+    });
+    let slower: Vec<String> = slower.collect();
+    if slower.is_empty() {
+        return String::new();
+    }
+    format!("slower with more workers, below {SLOWER} of the own best with fewer: {}\n", slower.join(", "))
+}
+
+/// Of figures by number of workers, the smallest part that one keeps of the best with fewer workers, and where.
+fn worst_kept(figures: impl Iterator<Item = (usize, f64)>) -> Option<(usize, f64)> {
+    let mut figures: Vec<(usize, f64)> = figures.collect();
+    figures.sort_by_key(|&(threads, _)| threads);
+    let mut best = f64::NEG_INFINITY;
+    let kept = figures.into_iter().filter_map(|(threads, figure)| {
+        let kept = (best > 0.0).then(|| (threads, figure / best));
+        best = best.max(figure);
+        kept
+    });
+    kept.min_by(|a, b| a.1.total_cmp(&b.1))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn more_workers_slower_is_flagged() {
+        let worst = |figures: &[(usize, f64)]| worst_kept(figures.iter().copied());
+        assert_eq!(worst(&[(64, 0.25), (1, 0.5), (2, 1.0), (8, 0.9)]), Some((64, 0.25)));
+        let rising = worst(&[(1, 1.0), (2, 1.5), (4, 1.5)]).unwrap();
+        assert!(rising.1 >= 1.0, "{rising:?}");
+        assert_eq!(worst(&[(4, 1.0)]), None, "nothing to compare with");
+    }
 }

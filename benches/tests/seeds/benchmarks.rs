@@ -91,7 +91,7 @@ fn workqueue_bench_refuses_what_cannot_be() {
 fn ladder_has_a_row_per_step() {
     let place = Place::new();
     let shown = place.good(&["ladder", "--threads", "1,3", "--seconds", "0.002", "--rounds", "1"]);
-    for step in ["v2 ", "shared-bitmap", "v3 ", "v3-settle"] {
+    for step in ["v2 ", "shared-bitmap", "aligned", "requests", "events", "bitmaps", "v3 ", "v3-fill", "v3-settle"] {
         assert!(shown.contains(step), "{step}: {shown}");
     }
     let record = place.record();

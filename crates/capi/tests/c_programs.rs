@@ -35,6 +35,25 @@ fn the_static_library_links_too() {
     assert!(succeeded, "{errors}");
 }
 
+/// Right counts at 1, 4 and 64 threads, with zlib and with an empty handler: the example fails by itself otherwise.
+#[test]
+fn the_examples_run() {
+    let Some(program) = Program::example("page_compress", &["-lz"]) else { return };
+    for threads in ["1", "4", "64"] {
+        for work in [&["-m", "2"][..], &["-m", "16", "-e"]] {
+            let (succeeded, printed, errors) = output_of(program.with(&["-t", threads, "-c", "1"]).args(work));
+            assert!(succeeded && printed.contains(&format!("threads={threads} ")), "{printed}{errors}");
+        }
+    }
+    let Some(program) = Program::example("many_submitters", &[]) else { return };
+    for arguments in [&[][..], &["double-list"]] {
+        let (succeeded, printed, errors) = output_of(&mut program.with(arguments));
+        assert!(succeeded, "{printed}{errors}");
+    }
+    let (succeeded, _, errors) = output_of(&mut program.with(&["nonsense"]));
+    assert!(!succeeded && errors.contains("unknown design 'nonsense'"), "{errors}");
+}
+
 /// What the interface of 2018 cannot report ends the program, and says which call it was.
 #[test]
 fn misuse_is_named() {

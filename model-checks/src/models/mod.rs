@@ -16,6 +16,7 @@ mod drops;
 mod exact;
 mod idle;
 mod reuse;
+mod shutdown;
 mod sleep;
 mod submit;
 
@@ -28,6 +29,7 @@ pub use drops::DropDouble;
 pub use exact::ExactNone;
 pub use idle::NoIdleWorker;
 pub use reuse::{PushTwice, Reuse};
+pub use shutdown::{EndAfterSubmit, EndOfCircle, EndOfDrain, EndOfSleeper, EndOfSubmit, EndOfWait};
 pub use sleep::{SleepingAcquire, SleepingTake, TimedOutTake, TwoSleepers};
 pub use submit::{
     ClientChurn, FifoOrder, RoleChange, RoleChangeTwice, SubmitTake, TwoSubmitters, TwoSubmittersOneTaker, TwoTakers,
@@ -140,12 +142,13 @@ models![
     SubmitTake, TwoSubmitters, TwoSubmittersOneTaker, TwoTakers, RoleChange, RoleChangeTwice, ClientChurn, FifoOrder,
     Reuse, PushTwice, Drained, DrainedTwo, DropDouble,
     SleepingTake, TimedOutTake, SleepingAcquire, TwoSleepers,
+    EndOfSleeper, EndAfterSubmit, EndOfSubmit, EndOfWait, EndOfDrain,
 ];
 
 models![
     /// Runs `visitor` for every model that is sampled by shuttle.
     visit_sampled_models, visit_sampled_model:
-    Circle, SleepingCircle,
+    Circle, SleepingCircle, EndOfCircle,
 ];
 
 models![

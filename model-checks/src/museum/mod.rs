@@ -19,6 +19,7 @@ mod progress;
 mod queues;
 mod seeds;
 mod show;
+mod shutdown;
 mod waits;
 
 pub use bits::{BIT_SITES, FindFreeReservesNothing, ToggledClaim};
@@ -35,6 +36,7 @@ pub use progress::{
 pub use queues::{GivesUpOnLostRace, LooksLate, LowestFirstClaimsRotating, QUEUE_SITES, StackClaimsFifo};
 pub use seeds::{BoundOnWrongArgument, EverySlot, PayloadAsHeader, QuitDropsWork, SEED_SITES};
 pub use show::Showing;
+pub use shutdown::{KeepsUnusedWake, ResetsAfterQuit, SHUTDOWN_SITES};
 pub use waits::{TrustsPark, WAIT_SITES, WaitOnToDo};
 
 use crate::job::Lens;
@@ -115,6 +117,10 @@ pairs![
     (WaitOnToDo<true>, Sound, Sound::NAME),
     (TrustsPark<false>, Sound, Sound::NAME),
     (TrustsPark<true>, Sound, Sound::NAME),
+    (ResetsAfterQuit<false>, Sound, Sound::NAME),
+    (ResetsAfterQuit<true>, Sound, Sound::NAME),
+    (KeepsUnusedWake<false>, Sound, Sound::NAME),
+    (KeepsUnusedWake<true>, Sound, Sound::NAME),
 ];
 
 /// The variants.
@@ -209,5 +215,19 @@ pub const EXHIBITS: &[Exhibit] = &[
         lens: Lens::Interleaving,
         bad: (NoIdleWorker::NAME, Sound::NAME),
         good: (NoIdleWorker::NAME, FreelistSteal::NAME),
+    },
+    Exhibit {
+        name: "quit_then_reset",
+        story: "2018: a worker tests quit, then resets its event; a shutdown between the two is lost, and the join hangs",
+        lens: Lens::Interleaving,
+        bad: (ResetsAfterQuit::<false>::NAME, Sound::NAME),
+        good: (ResetsAfterQuit::<true>::NAME, Sound::NAME),
+    },
+    Exhibit {
+        name: "one_sleeper_unused_wake_kept",
+        story: "a sleeper that finds a slot by its own last look keeps the wake that came meanwhile; another sleeps beside a free slot",
+        lens: Lens::Uniform,
+        bad: (KeepsUnusedWake::<false>::NAME, Sound::NAME),
+        good: (KeepsUnusedWake::<true>::NAME, Sound::NAME),
     },
 ];

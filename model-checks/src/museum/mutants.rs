@@ -2,8 +2,8 @@
 
 use crate::job::Lens;
 use crate::models::{
-    AcquireComplete, ClientChurn, Drained, Model, NaivePool, RoleChange, RoleChangeTwice, SleepingAcquire,
-    SleepingTake, SubmitTake, TimedOutTake,
+    AcquireComplete, ClientChurn, Drained, EndAfterSubmit, EndOfSleeper, EndOfSubmit, Model, NaivePool, RoleChange,
+    RoleChangeTwice, SleepingAcquire, SleepingTake, SubmitTake, TimedOutTake,
 };
 
 /// A site made weaker, and the model that must notice.
@@ -67,6 +67,11 @@ pub const MUTANTS: &[Mutant] = &[
     relaxed("event.FENCE_SLEEP=Relaxed", SleepingAcquire::NAME, "bitmap"),
     relaxed("event.FENCE_WAKE=Relaxed", SleepingAcquire::NAME, "bitmap"),
     relaxed("event.WOKEN_LOAD=Relaxed", TimedOutTake::NAME, "bitmap"),
+    relaxed("event.FENCE_WAKE=Relaxed", EndOfSubmit::NAME, "bitmap-claim"),
+    relaxed("event.FENCE_SLEEP=Relaxed", EndOfSleeper::NAME, "bitmap"),
+    relaxed("event.FENCE_WAKE=Relaxed", EndOfSleeper::NAME, "linked-queue"),
+    relaxed("engine.STATE_LOAD=Relaxed", EndAfterSubmit::NAME, "bitmap"),
+    relaxed("engine.STATE_SET=Relaxed", EndAfterSubmit::NAME, "bitmap"),
     relaxed("pool.COMPLETED_STORE=Relaxed", Drained::NAME, "bitmap"),
     relaxed("pool.COMPLETED_LOAD=Relaxed", Drained::NAME, "bitmap"),
 ];

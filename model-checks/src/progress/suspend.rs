@@ -108,7 +108,7 @@ struct Plan {
 #[derive(Debug)]
 enum Phase {
     Before { steps: u64 },
-    After(After),
+    After(Box<After>),
 }
 
 #[derive(Debug)]
@@ -319,7 +319,7 @@ impl Adversary for Suspender {
             }
             let Some(block) = self.is_there(ledger) else { return Some(self.any(runnable)) };
             self.reached = true;
-            self.phase = Phase::After(self.suspend(ledger, block));
+            self.phase = Phase::After(Box::new(self.suspend(ledger, block)));
         }
         let Phase::After(after) = &mut self.phase else { return None };
         if after.is_over(ledger, runnable, self.goal) {

@@ -9,8 +9,10 @@
 //!   a design      a device is a thread with a lane of its own; accesses are submitted to it
 //! ```
 //!
-//! Over a design, an access is posted: a virtual CPU waits only when no slot of that device is free. A design for one
-//! submitter has a lane per virtual CPU and device, and the device's thread looks through its lanes.
+//! Over a design, an access is posted: a virtual CPU waits only when no slot of that device is free. Virtual CPUs share
+//! a lane of each device, or have one each where the design takes one submitter; the I/O thread has one of its own. The
+//! device's thread looks through its lanes by turns. In a common lane the I/O thread would starve: whoever looks for a
+//! slot takes it, first come first served is nobody's claim, and virtual CPUs look more often than a thread that naps.
 
 mod bus;
 mod carriers;

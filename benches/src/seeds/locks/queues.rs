@@ -4,14 +4,15 @@ use super::Machine;
 use super::bus::{Bus, Wired};
 use super::carriers::CarrierError;
 use super::device::{Access, Device};
-use slotwork::{Client, ClientError, Design, Native, Pool, Shape, Submitters, Worker};
+use slotwork::{Client, ClientError, Design, Native, Pool, Shape, ShapeError, Submitters, Worker};
 use slotwork_workqueue::{Event, Waiting};
 use std::sync::atomic::{AtomicBool, Ordering};
 
 type ClientOf<D> = Client<Access, <D as Design>::Queue<Native>>;
 type WorkerOf<D> = Worker<Access, <D as Design>::Queue<Native>>;
 
-/// A queue to each device, or one per client and device where the design takes one submitter.
+/// A queue to each device for the virtual CPUs and one for the I/O thread, or one for each client where the design
+/// takes one submitter.
 pub(super) struct Queues<D: Design> {
     /// Where each device's thread sleeps.
     bells: Vec<Event<Native>>,
@@ -28,33 +29,34 @@ pub(super) struct Lanes<D: Design> {
 
 impl<D: Design> Queues<D> {
     pub(super) fn new(machine: Machine, clients: usize) -> Result<Wired<Self>, CarrierError> {
-        // As many slots in all, whether clients share a lane or have one each.
+        // As many slots in all, whether virtual CPUs share a lane or have one each.
         let many = D::CLAIMS.submitters == Submitters::Many;
         let most = D::CLAIMS.max_slots_per_lane.unwrap_or(Shape::MAX_SLOTS);
-        let shape = Shape::new(1, if many { machine.slots * clients } else { machine.slots }.min(most))?;
-        if let Err(refusal) = D::CLAIMS.admit(shape) {
-            return Err(CarrierError::NotApplicable(refusal.to_string()));
-        }
+        let shape = |sharers: usize| {
+            let shape = Shape::new(1, (machine.slots * sharers).min(most))?;
+            let refuse = |refusal: ShapeError| CarrierError::NotApplicable(refusal.to_string());
+            D::CLAIMS.admit(shape).map_err(refuse).map(|()| shape)
+        };
         let mut ports: Vec<Vec<ClientOf<D>>> = (0..clients).map(|_| Vec::new()).collect();
         let mut servers = Vec::new();
         for number in 0..machine.devices {
             let mut workers = Vec::new();
-            let mut queue = || -> Result<ClientOf<D>, CarrierError> {
-                let (client, lanes) = Pool::new(D::build::<Native>(shape)?, |_slot| Access::default())?.split();
+            let mut queue = |sharers| -> Result<ClientOf<D>, CarrierError> {
+                let queue = D::build::<Native>(shape(sharers)?)?;
+                let (client, lanes) = Pool::new(queue, |_slot| Access::default())?.split();
                 workers.extend(lanes);
                 Ok(client)
             };
-            if many {
-                let first = queue()?;
+            // The I/O thread, the last client, has a lane of its own: virtual CPUs would take every slot of a
+            // common one as it becomes free, and it would come to none.
+            let sharers = if many { clients - 1 } else { 1 };
+            for group in ports.chunks_mut(sharers) {
+                let first = queue(group.len())?;
                 let refuse = |error: ClientError| CarrierError::NotApplicable(error.to_string());
-                for port in &mut ports[1..] {
+                for port in &mut group[1..] {
                     port.push(first.try_clone().map_err(refuse)?);
                 }
-                ports[0].push(first);
-            } else {
-                for port in &mut ports {
-                    port.push(queue()?);
-                }
+                group[0].push(first);
             }
             servers.push(Lanes { number, device: Device::new(clients), workers });
         }

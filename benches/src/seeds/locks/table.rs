@@ -63,8 +63,8 @@ pub fn split_table(plan: &Plan, rows: &[Row]) -> String {
     format!(
         "Port accesses of virtual CPUs beside an I/O thread, median of {} windows\n{measured}\n\
          over a design accesses are posted to the device's own thread; under a lock the virtual CPU carries them out\n\
-         few I/O passes: virtual CPUs took every slot as it became free and starved the I/O thread, which a lane of its own \
-         (one submitter) prevents; such a row's accesses are more for it\n\n\
+         the I/O thread has a lane of its own, which the device's thread looks into by turns: virtual CPUs cannot starve it;\n\
+         under a lock they can: it goes to whoever runs, and the system's mutex keeps no order\n\n\
          As published in 2008: {}\n{old}\n",
         plan.rounds,
         published::SPLITS_SOURCE,

@@ -48,12 +48,21 @@ pub(crate) fn output_of(command: &mut Command) -> (bool, String, String) {
 impl Program {
     /// The program of this name under `tests/c`; none without a C compiler.
     pub(crate) fn compiled(name: &str, linkage: Linkage) -> Option<Self> {
-        let mut compiler = compiler(name)?;
+        Self::of(&root().join("tests/c").join(name), linkage, &[])
+    }
+
+    /// The example of this name; none without a C compiler.
+    pub(crate) fn example(name: &str, libraries: &[&str]) -> Option<Self> {
+        Self::of(&root().join("../../examples").join(name), Linkage::Shared, libraries)
+    }
+
+    fn of(source: &Path, linkage: Linkage, further: &[&str]) -> Option<Self> {
+        let name = source.file_name().expect("a program has a name");
+        let mut compiler = compiler(&name.to_string_lossy())?;
         let folder = tempfile::tempdir().expect("a folder for the program");
         let path = folder.path().join(name);
-        let source = root().join("tests/c").join(name).with_extension("c");
         compiler.args(["-std=c11", "-D_GNU_SOURCE", "-O1", "-g", "-pthread", "-Wall", "-Wextra", "-Werror"]);
-        compiler.arg("-I").arg(root().join("include")).arg("-o").arg(&path).arg(source);
+        compiler.arg("-I").arg(root().join("include")).arg("-o").arg(&path).arg(source.with_extension("c"));
         match linkage {
             Linkage::Shared => {
                 let mut rpath = std::ffi::OsString::from("-Wl,-rpath,");
@@ -64,8 +73,9 @@ impl Program {
                 compiler.arg(libraries().join("libslotwork_capi.a")).args(["-lgcc_s", "-lm", "-ldl"]);
             }
         }
+        compiler.args(further);
         let (succeeded, _, errors) = output_of(&mut compiler);
-        assert!(succeeded, "{name}: {errors}");
+        assert!(succeeded, "{}: {errors}", source.display());
         Some(Self { path, _folder: folder })
     }
 
@@ -78,8 +88,13 @@ impl Program {
 
     /// Runs one of its tests.
     pub(crate) fn command(&self, test: &str) -> Command {
+        self.with(&[test])
+    }
+
+    /// Runs it with these arguments.
+    pub(crate) fn with(&self, arguments: &[&str]) -> Command {
         let mut command = Command::new(&self.path);
-        command.arg(test);
+        command.args(arguments);
         command
     }
 }
