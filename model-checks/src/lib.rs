@@ -3,6 +3,7 @@
 //! ```text
 //!   platform   Loom (three views), Shuttle, Flaky: machines on which the shipped code runs unchanged
 //!   models     small programs over a queue, with what must hold, what must be seen, and how far to look
+//!   histories  recorded runs, searched for an order that explains them
 //!   progress   who waits for whom: threads suspended at every step, and every periodic schedule
 //!   evidence   what one check found out about one design: a row of its proof card
 //!   job        one model × one design × one view: a process of its own, and the line it reports
@@ -41,6 +42,7 @@
 //! that ended.
 
 pub mod evidence;
+pub mod histories;
 pub mod job;
 pub mod models;
 pub mod museum;

@@ -14,6 +14,7 @@ mod lists;
 mod mutants;
 mod parts;
 mod progress;
+mod queues;
 mod shutdown;
 mod waits;
 
@@ -26,6 +27,7 @@ pub use progress::{
     ClaimRecheck, EmptyForEver, LockClaimsLockFree, PROGRESS_EXHIBITS, PROGRESS_SITES, ProgressExhibit,
     QueueWithoutHelping, visit_progress,
 };
+pub use queues::{GivesUpOnLostRace, LooksLate, LowestFirstClaimsRotating, QUEUE_SITES, StackClaimsFifo};
 pub use shutdown::{KeepsUnusedWake, ResetsAfterQuit, SHUTDOWN_SITES};
 pub use waits::{TrustsPark, WAIT_SITES, WaitOnToDo};
 
