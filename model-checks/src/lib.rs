@@ -5,6 +5,7 @@
 //!   models     small programs over a queue, with what must hold, what must be seen, and how far to look
 //!   audit      every ordering weakened by a step: which model notices?
 //!   card       all of it, planned, run apart, and put together: a proof card per design
+//!   histories  recorded runs, searched for an order that explains them
 //!   progress   who waits for whom: threads suspended at every step, and every periodic schedule
 //!   evidence   what one check found out about one design: a row of its proof card
 //!   job        one model × one design × one view: a process of its own, and the line it reports

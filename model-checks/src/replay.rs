@@ -1,7 +1,7 @@
 //! One line that shows a failure again.
 //!
 //! ```text
-//!   model=circle design=plain-flip view=random seed=2018 execution=15 check=0000
+//!   model=circle design=plain-flip view=random seed=2018 execution=15 check=555f
 //! ```
 //!
 //! A run is deterministic, so a job, a seed and the number of the execution are enough: shuttle draws the same

@@ -341,7 +341,8 @@ slotwork_status slotwork_submitter_create(const slotwork_queue *queue, slotwork_
 slotwork_status slotwork_submitter_adopt(const slotwork_submitter *submitter);
 
 /*
- Destroys a submitter, and withdraws what it holds. What it submitted is handled all the same.
+ Destroys a submitter, and withdraws what it holds. What it submitted is handled all the same. What runs meanwhile
+ because a request is done must not use this submitter.
  */
 slotwork_status slotwork_submitter_destroy(slotwork_submitter *submitter);
 

@@ -26,7 +26,7 @@ typedef struct Threads Threads;
 /*
  What a program wants called, and how large its requests are. Each but the handler may be NULL.
  */
-typedef struct {
+typedef struct ThreadedWorkqueueOps {
     /*
      Called with each request, zeroed, while the workqueue is created. A negative answer is a failure: what had
      been initialised is uninitialised, and nothing is created.
@@ -66,34 +66,35 @@ extern "C" {
 
  No callback may be left by longjmp or an exception.
  */
-Threads *threaded_workqueue_create(const char *name,
-                                   unsigned int threads_nr,
-                                   unsigned int thread_requests_nr,
-                                   const ThreadedWorkqueueOps *ops);
+struct Threads *threaded_workqueue_create(const char *name,
+                                          unsigned int threads_nr,
+                                          unsigned int thread_requests_nr,
+                                          const struct ThreadedWorkqueueOps *ops);
 
 /*
  Handles what was submitted, ends the threads, runs what is to be run when requests are done, uninitialises all
- requests and frees everything. Not to be called by a handler, nor by what runs when a request is done. NULL is ignored.
+ requests and frees everything; meanwhile none is free. Not to be called by a handler, nor by what runs when a request is
+ done. NULL is ignored.
  */
-void threaded_workqueue_destroy(Threads *threads);
+void threaded_workqueue_destroy(struct Threads *threads);
 
 /*
  A free request, or NULL when none is free: never waits. Its memory is as the last handler left it, after
  what runs when it is done has run.
  */
-void *threaded_workqueue_get_request(Threads *threads);
+void *threaded_workqueue_get_request(struct Threads *threads);
 
 /*
  Hands a request to the threads; it must have been got from `threaded_workqueue_get_request`, and not been
  submitted since: everything else is found out, named on standard error, and ends the program.
  */
-void threaded_workqueue_submit_request(Threads *threads, void *request);
+void threaded_workqueue_submit_request(struct Threads *threads, void *request);
 
 /*
  Waits until all that was submitted before has been handled, and runs what is to be run when a request is done. Not to be
  called by a handler, nor by what runs when a request is done.
  */
-void threaded_workqueue_wait_for_requests(Threads *threads);
+void threaded_workqueue_wait_for_requests(struct Threads *threads);
 
 #ifdef __cplusplus
 }  // extern "C"
