@@ -43,11 +43,14 @@ fn the_steps_of_a_site_are_all_one_step() {
     assert_eq!(applied, parts.map(|(success, failure)| Access::CompareExchange(success, failure)));
 }
 
+/// The tables around the designs.
+const AROUND: [&[Site]; 3] = [slotwork::POOL_SITES, slotwork_workqueue::EVENT_SITES, slotwork_workqueue::ENGINE_SITES];
+
 /// Every mutant of the museum weakens a site that exists, and that orders something.
 #[test]
 fn every_mutant_weakens_a_declared_site() {
     let designs = slotwork_catalog::ENTRIES.iter().flat_map(|entry| entry.sites.iter().copied());
-    let tables: Vec<&[Site]> = designs.chain([slotwork::POOL_SITES, slotwork_workqueue::EVENT_SITES]).collect();
+    let tables: Vec<&[Site]> = designs.chain(AROUND).collect();
     for mutant in model_checks::museum::MUTANTS {
         let weakening: Weakening = mutant.weakening.parse().unwrap();
         let is_it = |site: &&Site| site.table == weakening.table && site.name == weakening.name;

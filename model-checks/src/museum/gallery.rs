@@ -108,13 +108,16 @@ impl Piece {
                 Err(why) => shown(false, why, String::new(), 0),
             },
             Way::Progress(exhibit) => {
-                let rows = progress::matrix(exhibit.design, false).unwrap_or_default();
+                let Some(Ok(matrix)) = progress::measure(exhibit.design, false) else {
+                    return shown(false, "an execution did not end".into(), String::new(), 0);
+                };
+                let rows = matrix.evidence();
                 let looked_at = rows.iter().map(|row| row.count).sum();
                 let refuted = rows.iter().find_map(|row| match &row.outcome {
                     Outcome::Failed { why, .. } => Some(why.clone()),
                     _ => None,
                 });
-                let steps = progress::table(exhibit.design, false).unwrap_or_default();
+                let steps = matrix.to_string();
                 let nothing = || "no claim of it was refuted".into();
                 shown(refuted.is_some(), refuted.unwrap_or_else(nothing), steps, looked_at)
             }
