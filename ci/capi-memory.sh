@@ -16,9 +16,9 @@ compile() {
         -o "$work/$output" "$library" -lgcc_s -lm -ldl
 }
 
-# How a tool is run, and what it says of each planted bug.
+# How a tool is run. A queue that is never destroyed is no leak to either: its threads still have it.
 tests() { "$work/$1" | grep -v 'misuse\|^debug_'; }
-asan() { ASAN_OPTIONS=detect_leaks=1:abort_on_error=0 "$@"; }
+asan() { ASAN_OPTIONS=detect_leaks=1:abort_on_error=0:allocator_may_return_null=1 "$@"; }
 grind() { valgrind --quiet --leak-check=full --show-leak-kinds=definite,indirect --errors-for-leak-kinds=definite,indirect --error-exitcode=9 --fair-sched=yes "$@"; }
 
 for tool in asan grind; do
@@ -32,7 +32,7 @@ for tool in asan grind; do
     for program in planted threaded_workqueue slotwork; do
         compile "$program" "$program-$tool" "${flags[@]}"
     done
-    for bug in use_after_destroy write_before_start leaked_queue leaked_by_init; do
+    for bug in use_after_destroy write_before_start leaked_by_init; do
         if "$tool" "$work/planted-$tool" "$bug" >"$work/log" 2>&1; then
             echo "$tool: FAILED: planted $bug was not found" >&2
             exit 1

@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # cargo-mutants over designs and pool: is there a test that notices when the code is changed?
 # ci/mutants.sh FILE…   those files only, each a path from the root; without any, what .cargo/mutants.toml names.
+# MUTANTS_TESTS names the packages whose tests must notice, if fewer will do.
 # First the planted fault: a crate with a function that no test calls, whose mutants must be reported as missed.
 set -euo pipefail
 cd "$(dirname "$0")/.."
@@ -17,13 +18,20 @@ trap 'rm -rf "$plant"' EXIT
 mkdir "$plant/src"
 printf '[package]\nname = "plant"\nversion = "0.1.0"\nedition = "2024"\n[workspace]\n' >"$plant/Cargo.toml"
 printf 'pub fn untested(a: u32) -> u32 {\n    a + 1\n}\n' >"$plant/src/lib.rs"
-if cargo mutants --dir "$plant" --output "$plant" --quiet --timeout 60 >/dev/null 2>&1; then
+if cargo mutants --dir "$plant" --output "$plant" --timeout 60 >/dev/null 2>&1; then
     echo "the planted fault, an untested function, was not reported" >&2
     exit 1
 fi
 grep -q "untested" "$plant/mutants.out/missed.txt" || { echo "the planted mutants were not missed" >&2; exit 1; }
 echo "plant caught: $(wc -l <"$plant/mutants.out/missed.txt") mutants of an untested function are missed"
 
-files=()
-for file in "$@"; do files+=(--file "$file"); done
-cargo mutants --output "$lane" --jobs 1 --no-shuffle "${files[@]}"
+arguments=()
+if [ $# -gt 0 ]; then
+    # Named files instead of the configured ones, with the same tests.
+    arguments=(--no-config --minimum-test-timeout 120)
+    for package in ${MUTANTS_TESTS:-slotwork slotwork-free-list slotwork-catalog}; do
+        arguments+=(--test-package "$package")
+    done
+    for file in "$@"; do arguments+=(--file "$file"); done
+fi
+cargo mutants --output "$lane" --no-shuffle "${arguments[@]}"

@@ -306,7 +306,8 @@ static void create_and_destroy(void)
             before = resident_pages();
         }
     }
-    CHECK(resident_pages() < before + before / 10 + 64);
+    /* A memory checker keeps what was freed. */
+    CHECK(getenv("CHECKER") || resident_pages() < before + before / 10 + 64);
 }
 
 /* CAP-ZERO, BOUND-ON-WRONG-ARG */
