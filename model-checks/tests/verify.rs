@@ -81,6 +81,52 @@ fn a_part_is_never_green() {
     assert!(text(&twice.stderr).contains("in two of the files"));
 }
 
+/// A file that was made by hand says what it likes; what it says was planned has to be what is planned.
+#[test]
+fn a_plan_made_by_hand_is_refused() {
+    let folder = tempfile::tempdir().unwrap();
+    let output = proofs(folder.path(), &["verify", "--design", "bitmap,bitmap", "--partition", "1/90"]);
+    assert_eq!(output.status.code(), Some(0), "{}", text(&output.stderr));
+    let file = results(folder.path(), "json").remove(0);
+    let made = std::fs::read_to_string(&file).unwrap();
+    let value: serde_json::Value = serde_json::from_str(&made).unwrap();
+    let merged = |change: &dyn Fn(&mut serde_json::Value)| {
+        let mut value = value.clone();
+        change(&mut value);
+        std::fs::write(folder.path().join("changed.json"), value.to_string()).unwrap();
+        let output = proofs(folder.path(), &["verify", "merge", "changed.json"]);
+        assert_eq!(text(&output.stderr).lines().count(), 1, "{}", text(&output.stderr));
+        (output.status.code(), text(&output.stdout))
+    };
+    let (code, printed) = merged(&|value| value["done"][0]["rows"][0]["count"] = u64::MAX.into());
+    assert_eq!(code, Some(1), "incomplete, and no panic: {printed}");
+    let changes: [&dyn Fn(&mut serde_json::Value); 4] = [
+        &|value| value["planned"] = serde_json::json!(["x"]),
+        &|value| value["asked"] = serde_json::json!(["nonsense"]),
+        &|value| value["parts"] = serde_json::json!([{"number": 9, "of": 2}]),
+        &|value| value["done"][0]["task"] = "x".into(),
+    ];
+    for change in changes {
+        assert_eq!(merged(change).0, Some(2));
+    }
+}
+
+/// The results are kept, whatever becomes of the output.
+#[test]
+fn a_full_output_loses_no_results() {
+    let folder = tempfile::tempdir().unwrap();
+    let Ok(full) = std::fs::OpenOptions::new().write(true).open("/dev/full") else { return };
+    let status = Command::new(env!("CARGO_BIN_EXE_slotwork-proofs"))
+        .current_dir(folder.path())
+        .args(["verify", "--design", "bitmap", "--partition", "3/90"])
+        .stdout(full)
+        .status()
+        .unwrap();
+    assert_eq!(status.code(), Some(1));
+    assert_eq!(results(folder.path(), "json").len(), 1);
+    assert_eq!(results(folder.path(), "txt").len(), 1);
+}
+
 #[test]
 fn a_failure_comes_again() {
     let folder = tempfile::tempdir().unwrap();

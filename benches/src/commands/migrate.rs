@@ -12,7 +12,7 @@ use slotwork_bench::seeds::Watch;
 use slotwork_bench::seeds::codec::Codec;
 use slotwork_bench::seeds::configuration::Policy;
 use slotwork_bench::seeds::migrate::{Crew, Input, MigrateError, Moved, Mover, Output, rate};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::Instant;
 
 /// Options of `slotwork migrate`.
@@ -101,6 +101,14 @@ pub(crate) fn run(arguments: &MigrateArguments) -> Result<u8> {
     }
 }
 
+/// Whether both are there, and one file.
+fn is_same_file(input: &Path, output: &Path) -> bool {
+    match (input.canonicalize(), output.canonicalize()) {
+        (Ok(input), Ok(output)) => input == output,
+        _ => false,
+    }
+}
+
 /// Packs, if there is a codec; else unpacks.
 fn migrate(arguments: &MoveArguments, codec: Option<Codec>) -> Result<u8> {
     let mover = Mover::named(&arguments.design).map_err(refuse)?;
@@ -108,6 +116,9 @@ fn migrate(arguments: &MoveArguments, codec: Option<Codec>) -> Result<u8> {
     let threads = arguments.threads.unwrap_or(cores);
     let (requests, waiting) = (arguments.requests, arguments.waiting);
     let crew = Crew { threads, requests, waiting };
+    if is_same_file(&arguments.input, &arguments.output) {
+        return Err(refuse(format!("'{}' is the input: the output would replace it", arguments.output.display())));
+    }
     let input = Input::named(&arguments.input);
     let (mut reader, length) = input.open().map_err(|error| fault(error, &input))?;
     let mut output = Output::create(&arguments.output).map_err(|error| fault(error, &input))?;

@@ -58,7 +58,9 @@ fn find() -> Result<PathBuf> {
         Ok(sibling)
     } else {
         let place = folder.display();
-        Err(refuse(format!("{PROGRAM} is not beside slotwork in '{place}': build it with cargo build --release -p model-checks")))
+        Err(refuse(format!(
+            "{PROGRAM} is not beside slotwork in '{place}': build it with cargo build --release -p model-checks"
+        )))
     }
 }
 

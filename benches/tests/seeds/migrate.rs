@@ -117,6 +117,17 @@ fn an_old_output_survives_a_failure() {
 }
 
 #[test]
+fn an_input_is_never_its_own_output() {
+    let place = Place::new();
+    let input = place.write("input", &mixed());
+    for output in ["input", "./input"] {
+        let line = place.bad(2, &["migrate", "pack", name(&input), "-o", output]);
+        assert!(line.contains("is the input"), "{line}");
+        assert!(fs::read(&input).unwrap() == mixed());
+    }
+}
+
+#[test]
 fn what_cannot_be_is_refused() {
     let place = Place::new();
     let input = name(&place.write("input", b"x")).to_string();

@@ -10,6 +10,9 @@ use crate::status::Status;
 use std::mem::MaybeUninit;
 use std::slice;
 
+/// Bytes of a structure that a program can mean; more is a size that was never set.
+const MOST: usize = 1 << 16;
+
 /// A structure of the C interface that begins with its size.
 ///
 /// # Safety
@@ -24,7 +27,7 @@ unsafe fn size<T: Growing>(structure: *const T) -> Result<usize, Status> {
     }
     // SAFETY: not null, so as the caller promises; the first field is the size.
     let size = unsafe { structure.cast::<usize>().read() };
-    if size < size_of::<usize>() { Err(Status::Configuration) } else { Ok(size) }
+    if (size_of::<usize>()..=MOST).contains(&size) { Ok(size) } else { Err(Status::Configuration) }
 }
 
 /// The structure, with zeroes for what an older program does not know.

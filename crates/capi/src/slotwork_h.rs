@@ -192,7 +192,10 @@ pub unsafe extern "C" fn slotwork_create(
         let (name, design) = unsafe { (string(configuration.name), string(configuration.design)) };
         let design = match design {
             Some(design) => design,
-            None => std::env::var("SLOTWORK_DESIGN").unwrap_or_else(|_| MANY_SUBMITTERS.into()),
+            None => {
+                let asked = std::env::var("SLOTWORK_DESIGN").ok().filter(|name| !name.is_empty());
+                asked.unwrap_or_else(|| MANY_SUBMITTERS.into())
+            }
         };
         let unknown = |what: &str, number| (Status::Configuration, format!("{number} is no {what}"));
         chosen.waiting =

@@ -2,6 +2,7 @@
 
 use std::cell::RefCell;
 use std::ffi::{CStr, CString, c_char};
+use std::io::Write as _;
 
 /// What became of a call.
 #[repr(C)]
@@ -128,7 +129,8 @@ pub(crate) fn remember(call: &str, status: Status, detail: &str) {
     let text = if detail.is_empty() { status.text().to_string_lossy() } else { detail.into() };
     let text = format!("{call}: {text}");
     if cfg!(debug_assertions) && status.is_misuse() {
-        eprintln!("slotwork: {text}");
+        // Where nobody hears it, that is no further fault.
+        let _ = writeln!(std::io::stderr(), "slotwork: {text}");
     }
     // A thread that is ending has no place for it any more.
     let _ = LAST.try_with(|last| *last.borrow_mut() = CString::new(text).unwrap_or_default());

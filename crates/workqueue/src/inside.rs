@@ -30,15 +30,17 @@ pub(crate) fn collecting<T: Send, D: Design, P: Platform>(engine: &Engine<T, D, 
     struct Restore;
     impl Drop for Restore {
         fn drop(&mut self) {
-            COLLECTS.with_borrow_mut(Vec::pop);
+            let _ = COLLECTS.try_with(|collects| collects.borrow_mut().pop());
         }
     }
-    COLLECTS.with_borrow_mut(|collects| collects.push(address(engine)));
+    // A submitter may be dropped as its thread ends, when this thread's own variables are gone already. Then nothing
+    // is marked, and a `done` that waits for its own slot is not refused.
+    let _ = COLLECTS.try_with(|collects| collects.borrow_mut().push(address(engine)));
     let _restore = Restore;
     done();
 }
 
 /// Whether the calling thread runs a `done` of `engine`.
 pub(crate) fn is_collecting_for<T: Send, D: Design, P: Platform>(engine: &Engine<T, D, P>) -> bool {
-    COLLECTS.with_borrow(|collects| collects.contains(&address(engine)))
+    COLLECTS.try_with(|collects| collects.borrow().contains(&address(engine))).unwrap_or(false)
 }

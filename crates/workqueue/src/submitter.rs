@@ -60,13 +60,13 @@ impl<T: Send + 'static, D: Design, P: Platform> Submitter<T, D, P> {
     /// Runs `done` on the calling thread if the slot's last request was handled and nobody ran it yet. A
     /// `done` that calls this runs the next one inside itself.
     pub fn try_request(&self) -> Option<Vacancy<'_, T, D, P>> {
+        self.acquire().map(Vacancy::collected)
+    }
+
+    /// The slot alone: its `done` is still to be run, by [`Vacancy::collected`].
+    fn acquire(&self) -> Option<Vacancy<'_, T, D, P>> {
         let vacant = self.client().acquire()?;
-        let mut vacancy = Vacancy { vacant: Some(vacant), submitter: self };
-        // In its guard already: if `done` panics, the slot is given back and whoever waits for it is woken.
-        if let Some(vacant) = &mut vacancy.vacant {
-            self.engine.collect(vacant);
-        }
-        Some(vacancy)
+        Some(Vacancy { vacant: Some(vacant), submitter: self })
     }
 
     /// A free request; waits until there is one. **Blocking**, except inside a handler or a `done` of the
@@ -79,7 +79,7 @@ impl<T: Send + 'static, D: Design, P: Platform> Submitter<T, D, P> {
             return Ok(vacancy);
         }
         self.may_wait()?;
-        self.engine.wait_vacancy(|| self.look())
+        self.engine.wait_vacancy(|| self.look()).map(Vacancy::collected)
     }
 
     /// As [`Submitter::request`], for at most `timeout`.
@@ -92,12 +92,14 @@ impl<T: Send + 'static, D: Design, P: Platform> Submitter<T, D, P> {
         }
         self.may_wait()?;
         let looked = self.engine.wait_vacancy_timeout(|| self.look(), remaining_of(timeout));
-        looked.unwrap_or(Err(RequestError::Timeout))
+        looked.unwrap_or(Err(RequestError::Timeout)).map(Vacancy::collected)
     }
 
+    /// One look of a wait. No `done` runs in it: the thread may be on the list of sleepers still, and a wake that is sent
+    /// to it while its `done` runs would be kept from who can use it.
     fn look(&self) -> Option<Result<Vacancy<'_, T, D, P>, RequestError>> {
         let running = self.engine.running();
-        match self.try_request() {
+        match self.acquire() {
             Some(vacancy) => Some(Ok(vacancy)),
             None => (!running).then_some(Err(RequestError::Stopped)),
         }
@@ -116,7 +118,8 @@ impl<T: Send + 'static, D: Design, P: Platform> Submitter<T, D, P> {
     /// Waits until everything submitted before the call, by anybody, has ended, and runs `done` for what
     /// was handled. Others may go on submitting; their requests are not waited for. **Blocking.**
     ///
-    /// A `done` that another thread has begun may still be running when this returns. Where there is a `done`,
+    /// What another thread is collecting at that moment, its own `done`s are for it to run: they may still be running, or
+    /// be to come, when this returns. Where there is a `done`,
     /// all free slots are held for a moment at the end, to see which of them it is to
     /// run for: a [`Submitter::try_request`] of another thread may then find none.
     ///
@@ -216,6 +219,15 @@ pub struct Vacancy<'a, T: Send + 'static, D: Design, P: Platform = Native> {
 impl<'a, T: Send + 'static, D: Design, P: Platform> Vacancy<'a, T, D, P> {
     fn vacant(&self) -> &Vacant<'a, Request<T>, D::Queue<P>> {
         self.vacant.as_ref().expect("present until it is submitted or dropped")
+    }
+
+    /// Runs `done` for the slot's last request, if that is still to be done. It is in its guard already: if
+    /// `done` panics, the slot is given back and whoever waits for it is woken.
+    fn collected(mut self) -> Self {
+        if let Some(vacant) = &mut self.vacant {
+            self.submitter.engine.collect(vacant);
+        }
+        self
     }
 
     /// What became of the slot's last request.

@@ -7,7 +7,8 @@
 //! ```
 //!
 //! A card is **green** when every task of the plan was done, every row passed with a count, and every claim of
-//! the design has a row that establishes it. A task that is missing makes it **incomplete**, never green.
+//! the design has a row that establishes it, or says where else it is checked (by the compiler, or by a test of the
+//! catalog that needs a process of its own: allocation, limits). A task that is missing makes it **incomplete**, never green.
 
 mod again;
 mod claims;

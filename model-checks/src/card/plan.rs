@@ -152,7 +152,10 @@ impl ModelTask {
 pub fn plan(level: Level, designs: &[String]) -> Result<Vec<Task>, UnknownDesign> {
     let mut chosen = Vec::new();
     for design in designs {
-        chosen.push(slotwork_catalog::entry(design)?);
+        let entry = slotwork_catalog::entry(design)?;
+        if chosen.iter().all(|other: &&Entry| other.name != entry.name) {
+            chosen.push(entry);
+        }
     }
     if chosen.is_empty() {
         chosen.extend(ENTRIES);

@@ -1,9 +1,10 @@
 //! The file that a run of `verify` writes, and how parts of a run are put together.
 
 use super::claims::claims_of;
-use super::plan::{Level, Task};
+use super::plan::{Level, Task, plan};
 use crate::evidence::Evidence;
 use serde::{Deserialize, Serialize};
+use slotwork_catalog::UnknownDesign;
 use std::collections::BTreeSet;
 use std::fmt;
 use std::path::{Path, PathBuf};
@@ -130,6 +131,15 @@ pub enum MergeError {
     /// One is there twice.
     #[error("task {0} is in two of the files")]
     Twice(String),
+    /// A design that there is not.
+    #[error(transparent)]
+    Unknown(#[from] UnknownDesign),
+    /// What it says was planned is not what this version plans.
+    #[error("the plan in the file is not the plan of this version (at '{0}'): merge with the version that made it")]
+    OtherPlan(String),
+    /// It has results of something that was not planned, or a part that there is not.
+    #[error("'{0}' is in a file, but not in its plan")]
+    Stray(String),
 }
 
 impl Proofs {
@@ -245,6 +255,18 @@ pub fn merge(parts: Vec<Proofs>) -> Result<Proofs, MergeError> {
         whole.done.extend(part.done);
     }
     whole.parts.sort();
+    let plan: Vec<String> = plan(whole.level, &whole.asked)?.iter().map(Task::name).collect();
+    let longer = plan.len().max(whole.planned.len());
+    if let Some(at) = (0..longer).find(|&at| plan.get(at) != whole.planned.get(at)) {
+        let name = whole.planned.get(at).or(plan.get(at)).cloned().unwrap_or_default();
+        return Err(MergeError::OtherPlan(name));
+    }
+    if let Some(part) = whole.parts.iter().find(|part| !(1..=part.of).contains(&part.number)) {
+        return Err(MergeError::Stray(part.to_string()));
+    }
+    if let Some(stray) = whole.done.iter().find(|done| !plan.contains(&done.task)) {
+        return Err(MergeError::Stray(stray.task.clone()));
+    }
     let mut seen = BTreeSet::new();
     if let Some(twice) = whole.done.iter().find(|done| !seen.insert(done.task.as_str())) {
         return Err(MergeError::Twice(twice.task.clone()));

@@ -3,6 +3,7 @@
 use super::claims::claims_of;
 use super::proofs::{Proofs, Status};
 use crate::evidence::{Check, Evidence, Outcome};
+use crate::platform::Weakening;
 use comfy_table::{CellAlignment, ContentArrangement, Table, presets};
 use slotwork_catalog::Entry;
 use std::collections::{BTreeMap, BTreeSet};
@@ -38,7 +39,7 @@ pub fn card(proofs: &Proofs, entry: &Entry) -> String {
     );
     text.push_str(&claims_table(entry, &own));
     text.push_str(&properties_table(&own));
-    text.push_str(&audit_table(&audited));
+    text.push_str(&audit_table(entry, &audited));
     let looked = own.iter().filter(|row| row.check != Check::Audit);
     let blind: BTreeSet<(&str, &str)> = looked.map(|row| (row.view.as_str(), row.blind.as_str())).collect();
     text.push_str("What these views cannot see:\n");
@@ -127,12 +128,12 @@ fn properties_table(own: &[&Evidence]) -> String {
             table.add_row([property, check.name(), &by, "-", &why, "-", "-", "-", "n/a"].map(String::from));
             continue;
         };
-        let count: u64 = applying.iter().map(|row| row.count).sum();
+        let count = applying.iter().fold(0_u64, |sum, row| sum.saturating_add(row.count));
         let (met, all) = applying
             .iter()
             .flat_map(|row| &row.witnesses)
             .fold((0, 0), |(met, all), (_, count)| (met + u32::from(*count > 0), all + 1));
-        let milliseconds: u64 = applying.iter().map(|row| row.milliseconds).sum();
+        let milliseconds = applying.iter().fold(0_u64, |sum, row| sum.saturating_add(row.milliseconds));
         let verdict = if applying.iter().all(|row| row.verdict().is_ok()) { "ok" } else { "FAILED" };
         table.add_row([
             property.to_string(),
@@ -149,9 +150,10 @@ fn properties_table(own: &[&Evidence]) -> String {
     format!("{table}\n\n")
 }
 
-fn audit_table(audited: &[&Evidence]) -> String {
+fn audit_table(entry: &Entry, audited: &[&Evidence]) -> String {
     if audited.is_empty() {
-        return "Orderings: none to weaken.\n\n".into();
+        let any = entry.sites.iter().copied().flatten().any(|site| !Weakening::steps(site).is_empty());
+        return if any { "Orderings: not audited.\n\n" } else { "Orderings: none to weaken.\n\n" }.into();
     }
     let mut table = table(&["weakened", "fate", "view", "executions", "ms", ""]);
     for row in audited {
@@ -186,11 +188,12 @@ pub fn summary(proofs: &Proofs) -> String {
         let count = |check: Check| -> String {
             let rows =
                 own.iter().filter(|row| row.check == check && !matches!(row.outcome, Outcome::NotApplicable { .. }));
-            let (rows, looked) = rows.fold((0_u64, 0), |(rows, looked), row| (rows + 1, looked + row.count));
+            let (rows, looked) =
+                rows.fold((0_u64, 0_u64), |(rows, looked), row| (rows + 1, looked.saturating_add(row.count)));
             format!("{rows} · {looked}")
         };
         let killed = audited.iter().filter(|row| row.property.starts_with("killed")).count();
-        let milliseconds: u64 = own.iter().map(|row| row.milliseconds).sum();
+        let milliseconds = own.iter().fold(0_u64, |sum, row| sum.saturating_add(row.milliseconds));
         designs.add_row([
             name.to_string(),
             count(Check::Model),

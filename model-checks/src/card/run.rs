@@ -2,9 +2,11 @@
 
 use super::plan::Task;
 use super::proofs::{Done, Part};
+use crate::evidence::{Evidence, Outcome};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::mpsc;
 use std::thread;
+use std::time::Duration;
 
 /// What became of a task, to whoever shows progress.
 #[derive(Clone, Debug)]
@@ -39,7 +41,11 @@ pub fn run(tasks: &[Task], stop: &AtomicBool, mut progress: impl FnMut(Progress<
                     let at = next.fetch_add(1, Ordering::Relaxed);
                     let Some(task) = tasks.get(at) else { return };
                     let rows = task.run();
-                    // A child that was broken off by the same Ctrl-C has said nothing about its task.
+                    // A child that was broken off by the same Ctrl-C has said nothing about its task; and it may be gone
+                    // before this process has heard of it.
+                    if rows.iter().any(ended_by_signal) {
+                        thread::sleep(SIGNALS_ARRIVE);
+                    }
                     if stop.load(Ordering::Relaxed) {
                         return;
                     }
@@ -58,6 +64,13 @@ pub fn run(tasks: &[Task], stop: &AtomicBool, mut progress: impl FnMut(Progress<
     });
     done.sort_by_key(|&(at, _)| at);
     done.into_iter().map(|(_, one)| one).collect()
+}
+
+/// Longer than a signal to all processes of a terminal takes to reach the last of them.
+const SIGNALS_ARRIVE: Duration = Duration::from_millis(500);
+
+fn ended_by_signal(row: &Evidence) -> bool {
+    matches!(&row.outcome, Outcome::GaveUp { why } if why.starts_with("signal: "))
 }
 
 #[cfg(test)]

@@ -29,7 +29,14 @@ impl Visitor for Histories {
 
     fn visit<D: Design>(&mut self) -> Vec<Evidence> {
         let surveyed = |source| (source, survey::<D>(source, &Effort::of(source, self.thorough)));
-        Source::ALL.into_iter().map(surveyed).flat_map(|(source, survey)| rows(D::NAME, source, &survey)).collect()
+        let all = Source::ALL.into_iter().map(surveyed).flat_map(|(source, survey)| rows(D::NAME, source, &survey));
+        let mut rows: Vec<Evidence> = all.collect();
+        for row in &mut rows {
+            if let (Outcome::Failed { replay, .. }, true) = (&mut row.outcome, self.thorough) {
+                replay.push_str(" --full");
+            }
+        }
+        rows
     }
 }
 

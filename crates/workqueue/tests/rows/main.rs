@@ -5,6 +5,7 @@
 mod bells;
 mod circle;
 mod completion;
+mod done;
 mod drain;
 mod panics;
 #[cfg(unix)]

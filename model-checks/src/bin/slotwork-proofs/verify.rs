@@ -53,7 +53,7 @@ pub(crate) fn run(arguments: &VerifyArguments) -> Result<u8> {
         }
     });
     bar.finish_and_clear();
-    let code = finish(&proofs, &arguments.output, kept)?;
+    let code = finish(&proofs, &arguments.output, &kept)?;
     if INTERRUPT.load(Ordering::Relaxed) {
         complain("interrupted; what was checked so far is kept");
         return Ok(if code == FAILED && proofs.status() == Status::Failed { FAILED } else { INTERRUPTED });
@@ -70,7 +70,7 @@ fn merge(files: &[PathBuf], output: &OutputArguments) -> Result<u8> {
     let parts = files.iter().map(|file| Proofs::read(file)).collect::<Result<Vec<_>, _>>().map_err(refuse)?;
     let proofs = card::merge(parts).map_err(refuse)?;
     let kept = Kept::prepare(&output.output, Timestamp::now())?;
-    finish(&proofs, output, kept)
+    finish(&proofs, output, &kept)
 }
 
 fn replay(text: &str, json: bool) -> Result<u8> {
@@ -83,25 +83,26 @@ fn replay(text: &str, json: bool) -> Result<u8> {
     Ok(if replayed.failed { FAILED } else { 0 })
 }
 
-/// Prints the cards and the summary, writes the files; the exit code.
-fn finish(proofs: &Proofs, output: &OutputArguments, kept: Kept) -> Result<u8> {
+/// Writes the files, prints the cards and the summary; the exit code. The files come first: whatever becomes of the
+/// output, the results are kept.
+fn finish(proofs: &Proofs, output: &OutputArguments, kept: &Kept) -> Result<u8> {
     let mut text = String::new();
     for name in proofs.designs() {
-        text.push_str(&card::card(proofs, entry(name)?));
+        text.push_str(&card::card(proofs, entry(name).map_err(refuse)?));
     }
     text.push_str(&card::summary(proofs));
     let json = format!("{}\n", serde_json::to_string_pretty(proofs)?);
+    let [json_path, text_path] = kept.write(&json, &text)?;
+    complain(&format!("results: {} and {}", json_path.display(), text_path.display()));
     print(if output.json { &json } else { &text })?;
-    let [json, text] = kept.write(&json, &text)?;
-    complain(&format!("results: {} and {}", json.display(), text.display()));
     Ok(if proofs.status() == Status::Green { 0 } else { FAILED })
 }
 
-/// The two files of a run, made before anything is checked: what cannot be written is found out here.
+/// The two files of a run. That they can be written is found out before anything is checked; they are made at
+/// the end, so that a run that is killed leaves no empty ones.
 struct Kept {
-    json: PathBuf,
-    text: PathBuf,
-    done: bool,
+    folder: PathBuf,
+    stamp: String,
 }
 
 impl Kept {
@@ -109,40 +110,25 @@ impl Kept {
         let refused =
             |error: std::io::Error| refuse(format!("cannot write results to '{}': {error}", folder.display()));
         fs::create_dir_all(folder).map_err(refused)?;
-        let stamp = started.strftime("%Y-%m-%dT%H-%M-%SZ");
+        tempfile::NamedTempFile::new_in(folder).map_err(refused)?;
+        Ok(Self { folder: folder.into(), stamp: started.strftime("%Y-%m-%dT%H-%M-%SZ").to_string() })
+    }
+
+    fn write(&self, json: &str, text: &str) -> Result<[PathBuf; 2]> {
         for number in 1_u32.. {
             let suffix = if number == 1 { String::new() } else { format!("-{number}") };
-            let path = |extension: &str| folder.join(format!("verify-{stamp}{suffix}.{extension}"));
-            let create = |path: &Path| OpenOptions::new().write(true).create_new(true).open(path);
-            match create(&path("json")) {
-                Ok(_) => {
-                    let kept = Self { json: path("json"), text: path("txt"), done: false };
-                    create(&kept.text).map_err(refused)?;
-                    return Ok(kept);
-                }
-                Err(taken) if taken.kind() == std::io::ErrorKind::AlreadyExists => {}
-                Err(other) => return Err(refused(other)),
+            let path = |extension: &str| self.folder.join(format!("verify-{}{suffix}.{extension}", self.stamp));
+            let write = |path: &Path, content: &str| {
+                let mut file = OpenOptions::new().write(true).create_new(true).open(path)?;
+                file.write_all(content.as_bytes())
+            };
+            match write(&path("json"), json) {
+                Err(taken) if taken.kind() == std::io::ErrorKind::AlreadyExists => continue,
+                written => written.with_context(|| format!("cannot write '{}'", path("json").display()))?,
             }
+            write(&path("txt"), text).with_context(|| format!("cannot write '{}'", path("txt").display()))?;
+            return Ok([path("json"), path("txt")]);
         }
         unreachable!("the numbers do not run out")
-    }
-
-    fn write(mut self, json: &str, text: &str) -> Result<[PathBuf; 2]> {
-        for (path, content) in [(&self.json, json), (&self.text, text)] {
-            let mut file = OpenOptions::new().write(true).truncate(true).open(path)?;
-            file.write_all(content.as_bytes()).with_context(|| format!("cannot write '{}'", path.display()))?;
-        }
-        self.done = true;
-        Ok([self.json.clone(), self.text.clone()])
-    }
-}
-
-impl Drop for Kept {
-    /// A run that ended otherwise leaves no empty files.
-    fn drop(&mut self) {
-        if !self.done {
-            let _ = fs::remove_file(&self.json);
-            let _ = fs::remove_file(&self.text);
-        }
     }
 }

@@ -120,6 +120,15 @@ fn what_is_not_one_run_is_refused() {
     assert!(matches!(changed(&|other| other.level = Level::Full), Err(MergeError::Different("level", ..))));
     assert!(matches!(changed(&|other| other.asked.clear()), Err(MergeError::Different("designs", ..))));
     assert!(changed(&|other| other.planned[0] = "else".into()).is_err());
+    let alone = |change: &dyn Fn(&mut Proofs)| {
+        let mut other = whole();
+        change(&mut other);
+        merge(vec![other]).unwrap_err()
+    };
+    assert!(matches!(alone(&|other| other.planned = vec!["x".into()]), MergeError::OtherPlan(_)));
+    assert!(matches!(alone(&|other| other.done[0].task = "x".into()), MergeError::Stray(_)));
+    assert!(matches!(alone(&|other| other.parts = vec![Part { number: 9, of: 2 }]), MergeError::Stray(_)));
+    assert!(matches!(alone(&|other| other.asked = vec!["nonsense".into()]), MergeError::Unknown(_)));
     assert!(changed(&|other| _ = other.planned.pop()).is_err());
 }
 
