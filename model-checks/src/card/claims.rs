@@ -26,10 +26,11 @@ impl Claim {
     }
 
     /// Whether these rows establish it.
-    pub fn is_established<'a>(&self, rows: impl Iterator<Item = &'a Evidence> + Clone) -> bool {
-        let passed = |row: &&Evidence| row.outcome == Outcome::Passed && row.verdict().is_ok();
+    pub fn is_established<'a>(&self, rows: impl IntoIterator<Item = &'a Evidence>) -> bool {
+        let rows: Vec<&Evidence> = rows.into_iter().collect();
+        let passed = |row: &&&Evidence| row.outcome == Outcome::Passed && row.verdict().is_ok();
         self.needs.iter().all(|(check, property)| {
-            rows.clone().filter(passed).any(|row| row.check == *check && row.property.starts_with(property.as_str()))
+            rows.iter().filter(passed).any(|row| row.check == *check && row.property.starts_with(property.as_str()))
         })
     }
 }

@@ -184,7 +184,7 @@ impl Proofs {
         self.designs()
             .into_iter()
             .flat_map(|design| {
-                let claims = slotwork_catalog::entry(design).map_or_else(|_| Vec::new(), |entry| claims_of(entry));
+                let claims = slotwork_catalog::entry(design).map_or_else(|_| Vec::new(), claims_of);
                 claims
                     .into_iter()
                     .filter(move |claim| !claim.is_established(self.rows().filter(|row| row.design == design)))
