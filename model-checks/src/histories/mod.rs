@@ -8,9 +8,9 @@
 //! ```
 //!
 //! Files, in the order to read them: [`history`] (what is recorded), [`specification`] (what is right), [`search`]
-//! (is there an order that explains it?), [`patterns`] (the same for queues beyond the search's reach), [`check`]
+//! (is there an order that explains it?), [`patterns`] (the same for queues beyond the search's reach), [`mod@check`]
 //! (which of them for which claim), [`scenario`] and [`record`] (how histories come about), [`minimise`], [`table`],
-//! [`timeline`] (how a wrong one is shown), [`survey`], [`report`] and [`known_bad`].
+//! [`timeline`] (how a wrong one is shown), [`mod@survey`], [`report`] and [`known_bad`].
 //!
 //! # What is claimed, and so checked, of an answer "none"
 //!
