@@ -1,6 +1,6 @@
 //! The model of a claim: no worker idles while a request is queued.
 
-use super::{Bound, MEDIUM, Model, handle_all, handles, submit};
+use super::{Bound, LONG, Model, handle_all, handles, submit};
 use crate::platform::Machine;
 use crate::seen::{Overlap, Seen};
 use slotwork::{Claims, Design};
@@ -15,7 +15,7 @@ impl Model for NoIdleWorker {
     const PROPERTY: &'static str = "no worker idles beside a queued request";
     const WITNESSES: &'static [&'static str] = &["overlap"];
     const FLOOR: u64 = 3;
-    const BOUND: Bound = MEDIUM;
+    const BOUND: Bound = LONG;
 
     fn skip(claims: &Claims) -> Option<&'static str> {
         (!claims.work_conserving).then_some("ties requests to workers")

@@ -103,6 +103,8 @@ impl Bound {
 const SMALL: Bound = Bound { plain: None, full: None, full_spurious: None };
 /// Two threads, more operations: bounded by default, complete on request.
 const MEDIUM: Bound = Bound { plain: Some(3), full: None, full_spurious: None };
+/// Two threads, too many operations to end without a bound: the same bound always.
+const LONG: Bound = Bound { plain: Some(3), full: Some(3), full_spurious: Some(3) };
 /// Three threads: bounded always.
 const LARGE: Bound = Bound { plain: Some(2), full: Some(3), full_spurious: Some(3) };
 /// Not explored, but sampled or sought.

@@ -1,7 +1,8 @@
 //! Models of publishing a request: to one worker, by two clients, to two workers, in order.
 
 use super::{
-    Bound, LARGE, MEDIUM, Model, SMALL, handle, handle_all, handles, look, needs_many, one_lane, second_client, submit,
+    Bound, LARGE, LONG, MEDIUM, Model, SMALL, handle, handle_all, handles, look, needs_many, one_lane, second_client,
+    submit,
 };
 use crate::platform::Machine;
 use crate::seen::{Overlap, Seen};
@@ -139,7 +140,7 @@ impl Model for RoleChangeTwice {
     const PROPERTY: &'static str = "a request is taken once";
     const WITNESSES: &'static [&'static str] = &["overlap"];
     const FLOOR: u64 = 12;
-    const BOUND: Bound = MEDIUM;
+    const BOUND: Bound = LONG;
 
     fn run<D: Design, P: Machine>(seen: &'static Seen) {
         role_change::<D, P>(seen, 2);
