@@ -21,7 +21,7 @@ pub use here::run_if_asked;
 use crate::models::{Model, ModelVisitor, visit_large_model, visit_model, visit_sampled_model};
 use crate::museum;
 use crate::platform::Weakening;
-use slotwork::Design;
+use slotwork::{Access, Design, Site};
 use std::fmt;
 use std::process::Command;
 use std::str::FromStr;
@@ -73,6 +73,14 @@ impl Lens {
 }
 
 impl Lens {
+    /// Whether a model says anything in this view of code with these sites: without a weak exchange or a park, nothing is
+    /// spurious.
+    #[must_use]
+    pub fn says_something(self, parks: bool, tables: &[&[Site]]) -> bool {
+        let is_exchange = |site: &Site| matches!(site.access, Access::CompareExchange(..));
+        self != Self::Spurious || parks || tables.iter().copied().flatten().any(is_exchange)
+    }
+
     /// What it cannot see.
     #[must_use]
     pub const fn blind(self) -> &'static str {

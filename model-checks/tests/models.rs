@@ -5,7 +5,7 @@ use model_checks::job::{Job, Lens, Report, Sampling, Verdict, run_if_asked};
 use model_checks::models::{Model, ModelVisitor, visit_large_models, visit_models, visit_sampled_models};
 use model_checks::museum::{EXHIBITS, Exhibit, MUTANTS, Mutant};
 use model_checks::replay::{Replay, replay};
-use slotwork::{Access, POOL_SITES, Site};
+use slotwork::{POOL_SITES, Site};
 use slotwork_catalog::{ENTRIES, Entry};
 use slotwork_workqueue::{ENGINE_SITES, EVENT_SITES};
 use std::collections::BTreeSet;
@@ -127,7 +127,7 @@ impl ModelVisitor for Trials {
 }
 
 fn trial<M: Model>(entry: &'static Entry, lens: Lens) -> Option<Trial> {
-    if lens == Lens::Spurious && !M::PARKS && !has_compare_exchange(entry.sites) {
+    if !lens.says_something(M::PARKS, entry.sites) {
         return None;
     }
     let name = format!("{}::{}::{lens}", M::NAME, entry.name);
@@ -150,10 +150,6 @@ fn trial<M: Model>(entry: &'static Entry, lens: Lens) -> Option<Trial> {
         println!("{}", report.line);
         looked(&report, M::FLOOR)
     }))
-}
-
-fn has_compare_exchange(tables: &[&[Site]]) -> bool {
-    tables.iter().copied().flatten().any(|site| matches!(site.access, Access::CompareExchange(..)))
 }
 
 /// Runs a job that has to be accepted; otherwise, says how to see the failure again.

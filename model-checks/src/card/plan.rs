@@ -18,7 +18,6 @@ use crate::job::{Job, Lens, Verdict};
 use crate::models::{Model, ModelVisitor, visit_large_models, visit_models, visit_sampled_models};
 use crate::museum::gallery;
 use serde::{Deserialize, Serialize};
-use slotwork::{Access, Site};
 use slotwork_catalog::{ENTRIES, Entry, UnknownDesign};
 use std::fmt;
 use std::time::Instant;
@@ -195,10 +194,7 @@ impl ModelVisitor for Models<'_> {
     fn visit<M: Model>(&mut self) -> Vec<ModelTask> {
         let Self(entry, level, lenses) = self;
         let skip = M::skip(&entry.claims);
-        let looked = lenses.iter().filter(|&&lens| {
-            // Without a weak exchange or a park, nothing is spurious.
-            lens != Lens::Spurious || M::PARKS || has_compare_exchange(entry.sites)
-        });
+        let looked = lenses.iter().filter(|lens| lens.says_something(M::PARKS, entry.sites));
         let task = |&lens: &Lens| ModelTask {
             job: Job {
                 model: M::NAME.into(),
@@ -214,8 +210,4 @@ impl ModelVisitor for Models<'_> {
         // What a design does not claim is said once.
         looked.take(if skip.is_some() { 1 } else { usize::MAX }).map(task).collect()
     }
-}
-
-fn has_compare_exchange(tables: &[&[Site]]) -> bool {
-    tables.iter().copied().flatten().any(|site| matches!(site.access, Access::CompareExchange(..)))
 }
