@@ -1,5 +1,6 @@
 //! What takes part in a run: a design without its type.
 
+use crate::peers;
 use crate::record::Kind;
 use crate::request::Request;
 use crate::workload::{self, Cell, Conditions, Window, WorkloadError};
@@ -20,7 +21,26 @@ pub struct Contender {
     run: fn(Cell, Conditions<'_>) -> Result<Option<Window>, WorkloadError>,
 }
 
+/// Which peers take part.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, clap::ValueEnum, serde::Serialize, serde::Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Peers {
+    /// Designs only.
+    None,
+    /// Those of [`peers::SOME`].
+    #[default]
+    Some,
+    /// All.
+    All,
+}
+
 impl Contender {
+    /// The contender of a peer.
+    #[must_use]
+    pub fn peer<D: Design>() -> Self {
+        Self { kind: Kind::Peer, ..Self::of::<D>() }
+    }
+
     /// The contender of a design, whether it is in the catalog or not.
     #[must_use]
     pub fn of<D: Design>() -> Self {
@@ -58,10 +78,30 @@ pub fn catalog() -> Vec<Contender> {
     visit_all(&mut Enter)
 }
 
-/// The design of this name.
+/// The peers that were asked for, in the order in which they are shown.
+#[must_use]
+pub fn peers(which: Peers) -> Vec<Contender> {
+    struct Meet;
+    impl Visitor for Meet {
+        type Output = Contender;
+        fn visit<D: Design>(&mut self) -> Contender {
+            Contender::peer::<D>()
+        }
+    }
+    let mut all = peers::visit_peers(&mut Meet);
+    all.retain(|peer| match which {
+        Peers::None => false,
+        Peers::Some => peers::SOME.contains(&peer.name.as_str()),
+        Peers::All => true,
+    });
+    all
+}
+
+/// The design or peer of this name.
 ///
 /// # Errors
 /// [`UnknownDesign`].
 pub fn named(name: &str) -> Result<Contender, UnknownDesign> {
-    visit_named(name, &mut Enter)
+    let peer = || peers(Peers::All).into_iter().find(|peer| peer.name == name);
+    visit_named(name, &mut Enter).or_else(|unknown| peer().ok_or(unknown))
 }

@@ -20,6 +20,7 @@ pub mod grid;
 pub mod handler;
 pub mod machine;
 pub mod measure;
+pub mod peers;
 pub mod placement;
 pub mod processor_time;
 pub mod record;
