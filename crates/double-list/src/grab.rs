@@ -1,22 +1,20 @@
-//! `grab-list`: two lists for all lanes, each only ever pushed onto one by one and taken off whole; one submitter.
+//! `grab-list`: `double-list` for one submitter: the list of free slots is taken whole too, as the to-do lists are.
 //!
-//! The client takes the whole list of free slots when its own chain of them is empty; a worker takes the whole to-do list. So a
-//! line that all share is touched once for many slots on the taking side, and nobody pops: neither list needs a tag.
+//! The client takes all that is free when its own chain of free slots is empty. So the line that all workers push their
+//! completed slots onto is touched by the client once for many slots, and nobody pops: no list needs a tag.
 //!
 //! ```text
-//!                    ┌── to-do: newest ──▶ 3 ──▶ 0 ──┐  a worker with an empty chain takes all of it, and turns it round
-//!   submit pushes ───┘                               └──▶ its chain: oldest ──▶ 0 ──▶ 3 ──▶ take
+//!                    ┌── lane 0: newest ──▶ 3 ──▶ 0 ──┐  its worker takes all of it, and turns it round
+//!   submit pushes ───┘                                └──▶ its chain: oldest ──▶ 0 ──▶ 3 ──▶ take
 //!
-//!                    ┌── free:  newest ──▶ 5 ──▶ 1 ──┐  the client takes all of it
-//!   complete pushes ─┘                               └──▶ its chain: 5 ──▶ 1 ──▶ acquire
+//!                    ┌── free:   newest ──▶ 5 ──▶ 1 ──┐  the client takes all of it
+//!   complete pushes ─┘                                └──▶ its chain: 5 ──▶ 1 ──▶ acquire
 //! ```
-//!
-//! What a worker took waits for that worker, though any worker may come first: good where work is short and even, or where
-//! one worker runs at a time.
 //!
 //! Source: the take-all list is old (IBM System/370 Extended Architecture, 1983, as a stack that is emptied by one swap); for
 //! requests it was advised on the QEMU list, 2018: push one, take all.
 
+use alloc::boxed::Box;
 use slotwork::{
     Atomic, Backoff, CachePadded, Claims, ClientError, Design, Destination, Guarantees, LaneId, NoneFree, One, Order,
     Platform, Progress, RequestQueue, Shape, Site, SlotId, Slots, Submitters,
@@ -35,7 +33,7 @@ slotwork::sites! {
     CHAIN_STORE: Store(Relaxed), pairs [], "read again by the same owner only, until a PUSH publishes another";
 }
 
-/// Two lists that are taken whole.
+/// Lists that are taken whole.
 #[derive(Clone, Copy, Debug)]
 pub struct GrabList;
 
@@ -44,7 +42,7 @@ unsafe impl Design for GrabList {
     const NAME: &'static str = "grab-list";
     const CLAIMS: Claims = Claims {
         submitters: Submitters::One,
-        order: Order::Any,
+        order: Order::Fifo,
         none_free: NoneFree::Exact,
         progress: Guarantees {
             acquire: Progress::WaitFree,
@@ -64,7 +62,7 @@ unsafe impl Design for GrabList {
 
     fn construct<P: Platform>(shape: Shape) -> GrabListQueue<P> {
         let list = || CachePadded::new(P::AtomicU32::new(none(shape)));
-        GrabListQueue { todo: list(), free: list(), shape }
+        GrabListQueue { lanes: shape.all_lanes().map(|_| list()).collect(), free: list(), shape }
     }
 }
 
@@ -75,15 +73,28 @@ fn none(shape: Shape) -> u32 {
 
 /// The queue of [`GrabList`].
 pub struct GrabListQueue<P: Platform> {
-    /// The slot submitted last, linked to the one before it.
-    todo: CachePadded<P::AtomicU32>,
+    /// Per lane: the slot submitted last, linked to the one before it.
+    lanes: Box<[CachePadded<P::AtomicU32>]>,
     /// The slot completed last, linked to the one before it.
     free: CachePadded<P::AtomicU32>,
     shape: Shape,
 }
 
 /// What a handle took and has not handed out yet: its first slot, linked to the next one.
-pub struct Chain(u32);
+struct Chain(u32);
+
+/// What the client remembers.
+pub struct GrabListClient {
+    free: Chain,
+    /// The lane to submit to next.
+    next: LaneId,
+}
+
+/// What a worker remembers.
+pub struct GrabListWorker {
+    lane: LaneId,
+    todo: Chain,
+}
 
 impl<P: Platform> GrabListQueue<P> {
     #[inline(always)]
@@ -135,56 +146,58 @@ unsafe impl<P: Platform> RequestQueue for GrabListQueue<P> {
     type Platform = P;
     type Submitters = One;
     type Header = Header<P>;
-    type Client = Chain;
-    type Worker = Chain;
+    type Client = GrabListClient;
+    type Worker = GrabListWorker;
 
     fn shape(&self) -> Shape {
         self.shape
     }
 
-    fn client(&self) -> Result<Chain, ClientError> {
-        Ok(Chain(0))
+    fn client(&self) -> Result<GrabListClient, ClientError> {
+        Ok(GrabListClient { free: Chain(0), next: LaneId::FIRST })
     }
 
-    fn retire(&self, _client: Chain) {}
+    fn retire(&self, _client: GrabListClient) {}
 
-    fn worker(&self, _lane: LaneId) -> Chain {
-        Chain(none(self.shape))
+    fn worker(&self, lane: LaneId) -> GrabListWorker {
+        GrabListWorker { lane, todo: Chain(none(self.shape)) }
     }
 
     #[inline]
-    fn acquire(&self, slots: &impl Slots<Self::Header>, client: &mut Chain) -> Option<SlotId> {
-        if self.slot(client.0).is_none() {
-            client.0 = self.grab(&self.free)?.get();
+    fn acquire(&self, slots: &impl Slots<Self::Header>, client: &mut GrabListClient) -> Option<SlotId> {
+        if self.slot(client.free.0).is_none() {
+            client.free.0 = self.grab(&self.free)?.get();
         }
-        self.next(slots, client)
+        self.next(slots, &mut client.free)
     }
 
     #[inline]
-    fn submit(&self, slots: &impl Slots<Self::Header>, _client: &mut Chain, slot: SlotId) -> Destination {
-        self.push(&self.todo, slots, slot);
-        Destination::Any
+    fn submit(&self, slots: &impl Slots<Self::Header>, client: &mut GrabListClient, slot: SlotId) -> Destination {
+        let lane = client.next;
+        client.next = self.shape.lane_after(lane);
+        self.push(&self.lanes[lane.index()], slots, slot);
+        Destination::Lane(lane)
     }
 
     #[inline]
-    fn withdraw(&self, slots: &impl Slots<Self::Header>, client: &mut Chain, slot: SlotId) {
-        self.put(slots, client, slot);
+    fn withdraw(&self, slots: &impl Slots<Self::Header>, client: &mut GrabListClient, slot: SlotId) {
+        self.put(slots, &mut client.free, slot);
     }
 
     #[inline]
-    fn take(&self, slots: &impl Slots<Self::Header>, worker: &mut Chain) -> Option<SlotId> {
-        if self.slot(worker.0).is_none() {
-            let mut newest = self.grab(&self.todo);
+    fn take(&self, slots: &impl Slots<Self::Header>, worker: &mut GrabListWorker) -> Option<SlotId> {
+        if self.slot(worker.todo.0).is_none() {
+            let mut newest = self.grab(&self.lanes[worker.lane.index()]);
             while let Some(slot) = newest {
                 newest = self.slot(slots.header(slot).next(slot, &CHAIN_LOAD));
-                self.put(slots, worker, slot);
+                self.put(slots, &mut worker.todo, slot);
             }
         }
-        self.next(slots, worker)
+        self.next(slots, &mut worker.todo)
     }
 
     #[inline]
-    fn complete(&self, slots: &impl Slots<Self::Header>, _worker: &mut Chain, slot: SlotId) {
+    fn complete(&self, slots: &impl Slots<Self::Header>, _worker: &mut GrabListWorker, slot: SlotId) {
         self.push(&self.free, slots, slot);
     }
 }

@@ -70,7 +70,7 @@ unsafe impl Design for SlotState {
         work_conserving: false,
         allocates: false,
         max_lanes: None,
-        max_slots_per_lane: None,
+        max_slots_per_lane: Some(256),
         max_clients: Some(1),
         source: "FastForward, 2008; the state in the slot",
     };
