@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
-# Fuzzes what reads numbers and words from outside: shapes, with the limits of each design, and weakenings of orderings.
+# Fuzzes all that reads what comes from outside: shapes and the designs' limits, the command line, what else is written as
+# words (weakenings, views, parts, replay lines), files of proofs, kept results, packed streams.
 # ci/fuzz.sh [SECONDS]   per target, 15 by default. Works on the stable compiler.
-# First the planted fault, a target that asserts too much, which must crash. Each target has a floor of inputs.
-# It looks for panics, hangs, and what the targets assert; not for memory errors: there is no sanitizer in it. Not fuzzed: the
-# command line, replay lines, files of proofs, kept results, packed streams, whose crates take a fuzzer's compiler long.
+# First the planted fault, a target that asserts too much, which must crash. Each target has a floor of executions.
+# It looks for panics, hangs, and what the targets assert; not for memory errors: there is no sanitizer in it.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 if ! cargo fuzz --version >/dev/null 2>&1; then
@@ -20,6 +20,7 @@ fuzz() {
     local target=$1
     shift
     mkdir -p "$work/$target"
+    cp ci/fuzz/seeds/"$target"/* "$work/$target/" 2>/dev/null || true
     cargo fuzz run --fuzz-dir ci/fuzz --sanitizer none --target-dir "$lane" "$target" "$work/$target" -- \
         -artifact_prefix="$work/" -print_final_stats=1 -timeout=10 -max_len=4096 "$@" 2>&1
 }
@@ -30,7 +31,7 @@ if output=$(fuzz planted -max_total_time=60); then
 fi
 grep -q "planted: " <<<"$output" || { echo "$output"; echo "it ended, but not by the planted fault" >&2; exit 1; }
 echo "plant caught: a shape that is refused"
-for target in shape weakening; do
+for target in shape words command_line proofs record stream; do
     if ! output=$(fuzz "$target" -max_total_time="$seconds"); then
         tail -40 <<<"$output"
         echo "$target: FAILED" >&2

@@ -19,7 +19,7 @@ fn threads(criterion: &mut Criterion) {
     for (clients, workers) in [(1, 1), (2, 2)] {
         let shape = Shape::new(workers, 16).expect("a small shape");
         let waiting = Waiting::suited_to(clients + workers, placement.cores());
-        let cell = Cell { clients, shape, waiting };
+        let cell = Cell { clients, shape, waiting, handler_nanoseconds: 0 };
         let mut group = criterion.benchmark_group(format!("{clients}x{workers}"));
         group.throughput(Throughput::Elements(1));
         for contender in catalog().iter().filter(|contender| admit(contender, &cell).is_ok()) {

@@ -68,12 +68,13 @@ pub(crate) struct RankArguments {
     /// Slots per worker, or several separated by commas [default: the standard grid].
     #[arg(long, value_name = "N", value_delimiter = ',', value_parser = clap::value_parser!(u64).range(1..=slotwork_bench::grid::MAX_SLOTS as u64))]
     pub(crate) slots: Vec<u64>,
-    /// Work per request, in nanoseconds.
-    #[arg(long, value_name = "K", default_value_t = 0, value_parser = clap::value_parser!(u64).range(0..=Handler::MAX_NANOSECONDS))]
-    pub(crate) handler_ns: u64,
-    /// How threads wait when there is nothing for them; auto: spin where each has a core, else yield.
-    #[arg(long, value_name = "POLICY", value_enum, default_value_t = Wait::Auto)]
-    pub(crate) wait: Wait,
+    /// Work per request in nanoseconds, or several separated by commas.
+    #[arg(long, value_name = "K", default_value = "0", value_delimiter = ',', value_parser = clap::value_parser!(u64).range(0..=Handler::MAX_NANOSECONDS))]
+    pub(crate) handler_ns: Vec<u64>,
+    /// How threads wait when there is nothing for them, or several separated by commas; auto: spin where each has a
+    /// core, else yield.
+    #[arg(long, value_name = "POLICY", value_enum, value_delimiter = ',', default_value = "auto")]
+    pub(crate) wait: Vec<Wait>,
     /// How often each design is measured in each cell.
     #[arg(long, value_name = "N", default_value_t = 3, value_parser = clap::value_parser!(u64).range(1..=1000))]
     pub(crate) rounds: u64,

@@ -1,5 +1,6 @@
 //! What takes part in a run: a design without its type.
 
+use crate::record::Kind;
 use crate::request::Request;
 use crate::workload::{self, Cell, Conditions, Window, WorkloadError};
 use slotwork::{Claims, Design, Native, Pool};
@@ -10,6 +11,8 @@ use slotwork_catalog::{UnknownDesign, Visitor, visit_all, visit_named};
 pub struct Contender {
     /// The name it is shown by.
     pub name: String,
+    /// What it is.
+    pub kind: Kind,
     /// What it says of itself.
     pub claims: Claims,
     /// Bytes of one slot of its pool, payload of the workload included.
@@ -23,6 +26,7 @@ impl Contender {
     pub fn of<D: Design>() -> Self {
         Self {
             name: D::NAME.into(),
+            kind: Kind::Design,
             claims: D::CLAIMS,
             slot_bytes: Pool::<Request, D::Queue<Native>>::SLOT_BYTES,
             run: workload::run::<D>,

@@ -96,8 +96,10 @@ pub struct Wanted {
     pub workers: Vec<usize>,
     /// Slots per lane.
     pub slots: Vec<usize>,
-    /// Waiting policy; what suits each cell, if none.
-    pub waiting: Option<Waiting>,
+    /// Waiting policies, each in every cell; none stands for what suits the cell.
+    pub waiting: Vec<Option<Waiting>>,
+    /// Work per request in nanoseconds, each in every cell; no work, if empty.
+    pub handlers: Vec<u64>,
 }
 
 /// The cells to measure. Slots alone leave the standard clients × workers; one of clients and workers
@@ -113,13 +115,18 @@ pub fn cells(wanted: &Wanted, contenders: &[Contender], cores: usize) -> Result<
         let workers = or_one(&wanted.workers);
         or_one(&wanted.clients).into_iter().flat_map(|clients| workers.iter().map(move |&w| (clients, w))).collect()
     };
-    let slots = if wanted.slots.is_empty() { STANDARD_SLOTS.to_vec() } else { wanted.slots.clone() };
+    let slots = or_default(&wanted.slots, &STANDARD_SLOTS);
     let mut cells: Vec<Cell> = Vec::new();
     for (clients, workers) in threads {
-        for &slots in &slots {
-            let cell = cell(clients, workers, slots, wanted.waiting, cores)?;
-            if !cells.contains(&cell) {
-                cells.push(cell);
+        for &slots in slots {
+            for &handler in or_default(&wanted.handlers, &[0]) {
+                for &waiting in or_default(&wanted.waiting, &[None]) {
+                    let waiting = waiting.unwrap_or(Waiting::suited_to(clients + workers, cores));
+                    let cell = cell(clients, workers, slots, waiting, handler)?;
+                    if !cells.contains(&cell) {
+                        cells.push(cell);
+                    }
+                }
             }
         }
     }
@@ -130,6 +137,10 @@ pub fn cells(wanted: &Wanted, contenders: &[Contender], cores: usize) -> Result<
         return Err(nobody_takes(cell, contenders));
     }
     Ok(cells)
+}
+
+fn or_default<'a, T>(wanted: &'a [T], default: &'a [T]) -> &'a [T] {
+    if wanted.is_empty() { default } else { wanted }
 }
 
 fn nobody_takes(cell: &Cell, contenders: &[Contender]) -> GridError {
@@ -146,15 +157,14 @@ fn cell(
     clients: usize,
     workers: usize,
     slots: usize,
-    waiting: Option<Waiting>,
-    cores: usize,
+    waiting: Waiting,
+    handler_nanoseconds: u64,
 ) -> Result<Cell, GridError> {
     let shape = Shape::new(workers, slots)?;
     if shape.slots() > MAX_SLOTS {
         return Err(GridError::TooManySlots { workers, slots });
     }
-    let waiting = waiting.unwrap_or(Waiting::suited_to(clients + workers, cores));
-    Ok(Cell { clients, shape, waiting })
+    Ok(Cell { clients, shape, waiting, handler_nanoseconds })
 }
 
 /// The measured window of a cell when none is asked for: longer where threads outnumber cores, so that it
@@ -171,7 +181,7 @@ mod tests {
     use crate::contender::catalog;
 
     fn wanted(clients: &[usize], workers: &[usize], slots: &[usize]) -> Wanted {
-        Wanted { clients: clients.to_vec(), workers: workers.to_vec(), slots: slots.to_vec(), waiting: None }
+        Wanted { clients: clients.to_vec(), workers: workers.to_vec(), slots: slots.to_vec(), ..Wanted::default() }
     }
 
     fn named(name: &str) -> Vec<Contender> {
@@ -192,6 +202,18 @@ mod tests {
         let ones = cells(&wanted(&[], &[3, 3], &[]), &catalog(), 2).unwrap();
         assert_eq!(ones.len(), 2);
         assert!(ones.iter().all(|cell| cell.clients == 1 && cell.shape.lanes() == 3));
+    }
+
+    #[test]
+    fn policies_and_work_are_axes_too() {
+        let waiting = vec![None, Some(Waiting::Yield), Some(Waiting::Park)];
+        let wanted = Wanted { waiting, handlers: vec![0, 100], ..wanted(&[1], &[1, 2], &[4]) };
+        let cells = cells(&wanted, &catalog(), 2).unwrap();
+        // With more threads than cores, what suits is to yield: that cell is there once.
+        assert_eq!(cells.len(), 2 * 3 + 2 * 2);
+        let names: std::collections::HashSet<_> =
+            cells.iter().map(|cell| (cell.waiting, cell.handler_nanoseconds, cell.shape)).collect();
+        assert_eq!(names.len(), cells.len());
     }
 
     #[test]

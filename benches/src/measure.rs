@@ -16,11 +16,12 @@ use crate::contender::Contender;
 use crate::grid::{admit, window_of};
 use crate::handler::Handler;
 use crate::placement::Placement;
-use crate::record::{CellRecord, Doubt, Row, Sample};
+use crate::record::{Category, CellRecord, Doubt, Kind, Row, Sample};
 use crate::workload::{Cell, Conditions, Window, WorkloadError};
 use rand::SeedableRng;
 use rand::rngs::SmallRng;
 use rand::seq::SliceRandom;
+use std::collections::HashMap;
 use std::sync::atomic::AtomicBool;
 use std::time::{Duration, Instant};
 
@@ -35,8 +36,6 @@ pub struct Plan {
     pub rounds: usize,
     /// Length of a window; what suits the cell, if none.
     pub window: Option<Duration>,
-    /// Work per request, in nanoseconds.
-    pub handler_nanoseconds: u64,
     /// Seed of the visiting order.
     pub seed: u64,
     /// Where threads run.
@@ -99,7 +98,7 @@ impl Plan {
     pub fn measure(&self, interrupted: &AtomicBool, progress: &mut dyn FnMut(Duration)) -> Measured {
         let mut run = Run {
             plan: self,
-            handler: Handler::calibrated(self.handler_nanoseconds),
+            handlers: self.handlers(),
             alarm: Alarm::calibrated(&self.placement),
             budget: self.duration().mul_f64(Self::REPEAT_BUDGET).max(Self::LEAST_BUDGET),
             start: Instant::now(),
@@ -139,20 +138,34 @@ impl Plan {
         Measured { cells, alarm, repeated_windows, interrupted: broken_off }
     }
 
+    fn handlers(&self) -> HashMap<u64, Handler> {
+        let mut handlers = HashMap::new();
+        for cell in &self.cells {
+            handlers.entry(cell.handler_nanoseconds).or_insert_with_key(|&work| Handler::calibrated(work));
+        }
+        handlers
+    }
+
     fn empty_record(&self, cell: &Cell) -> CellRecord {
         let row = |contender: &Contender| Row {
             design: contender.name.clone(),
+            kind: contender.kind,
+            slot_bytes: (contender.kind != Kind::Floor).then_some(contender.slot_bytes),
             not_applicable: admit(contender, cell).err().map(|reason| reason.to_string()),
-            failure: None,
-            median: None,
-            of_best: None,
-            samples: Vec::new(),
+            ..Row::default()
         };
         CellRecord {
             clients: cell.clients,
             workers: cell.shape.lanes(),
             slots_per_lane: cell.shape.slots_per_lane(),
             waiting: cell.waiting,
+            handler_nanoseconds: cell.handler_nanoseconds,
+            categories: Category::of(
+                cell.clients,
+                cell.shape.lanes(),
+                cell.shape.slots_per_lane(),
+                self.placement.cores(),
+            ),
             window_milliseconds: u64::try_from(self.window(cell).as_millis()).unwrap_or(u64::MAX),
             rows: self.contenders.iter().map(row).collect(),
         }
@@ -162,7 +175,8 @@ impl Plan {
 /// A run under way.
 struct Run<'a> {
     plan: &'a Plan,
-    handler: Handler,
+    /// By the cell's work: all cells with the same work have the very same loop.
+    handlers: HashMap<u64, Handler>,
     alarm: Alarm,
     /// How far repeating may put the run behind its plan.
     budget: Duration,
@@ -177,7 +191,7 @@ impl Run<'_> {
     /// One window of one contender, measured again while the alarm rings; none when interrupted.
     fn visit(&mut self, cell: &Cell, contender: &Contender, round: usize) -> Result<Option<Sample>, WorkloadError> {
         let conditions = Conditions {
-            handler: self.handler,
+            handler: self.handlers[&cell.handler_nanoseconds],
             placement: &self.plan.placement,
             warm_up: self.plan.warm_up(cell),
             window: self.plan.window(cell),
@@ -241,5 +255,6 @@ fn sample(
         trip_before_nanoseconds: before,
         trip_after_nanoseconds: after,
         doubts,
+        ..Sample::default()
     }
 }

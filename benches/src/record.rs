@@ -1,12 +1,20 @@
 //! What a run leaves behind: every raw sample, what was made of them, and on which machine.
 //!
 //! ```text
-//!   Record ─┬─ machine, command line, settings
-//!           ├─ cells ── rows (a design each) ── samples (a round each)
+//!   Record ─┬─ machine, command line, settings, floors
+//!           ├─ cells ── rows (a design, peer or floor each) ── samples (a round each) ── metrics
+//!           │              └─ latency (a load each)
 //!           └─ rankings (a category each) ── places
 //! ```
 //!
 //! It is written as JSON; [`SCHEMA`] goes up when a reader of an older file would misunderstand it.
+//! `notes/result-files.md` describes it for other programs.
+
+mod metrics;
+mod read;
+
+pub use metrics::{Fairness, Latency, Metrics};
+pub use read::{ReadError, read};
 
 use crate::machine::Machine;
 use crate::statistics::Estimate;
@@ -14,7 +22,7 @@ use crate::waiting::Waiting;
 use serde::{Deserialize, Serialize};
 
 /// The version of the layout of a record.
-pub const SCHEMA: u32 = 1;
+pub const SCHEMA: u32 = 2;
 
 /// One run of `slotwork rank`.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -27,12 +35,18 @@ pub struct Record {
     pub seconds: f64,
     /// Whether it was broken off; then later rounds are missing.
     pub interrupted: bool,
+    /// Whether it ran on a simulated machine: then its figures are no seconds of this one.
+    #[serde(default)]
+    pub simulated: bool,
     /// The exact command line.
     pub command_line: Vec<String>,
     /// Where it ran.
     pub machine: Machine,
     /// How it was measured.
     pub settings: Settings,
+    /// What nothing can undercut on this machine; empty where it was not measured.
+    #[serde(default)]
+    pub floors: Vec<FloorRecord>,
     /// What was measured.
     pub cells: Vec<CellRecord>,
     /// What follows.
@@ -46,8 +60,6 @@ pub struct Settings {
     pub rounds: usize,
     /// Seed of the visiting order and the bootstrap.
     pub seed: u64,
-    /// Work per request.
-    pub handler_nanoseconds: u64,
     /// Whether threads were bound to cores.
     pub pinned: bool,
     /// The quiet level of the line ping-pong; none where it could not be measured.
@@ -58,6 +70,17 @@ pub struct Settings {
     pub disturbed_below_share: f64,
     /// How many windows were repeated.
     pub repeated_windows: usize,
+}
+
+/// What one step of the hardware costs: the yardstick of every design.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct FloorRecord {
+    /// Its name: `harness`, `atomic`, `line` or `lines`.
+    pub name: String,
+    /// What was measured, in words.
+    pub what: String,
+    /// Nanoseconds a round trip.
+    pub nanoseconds: Estimate,
 }
 
 /// One cell of the grid.
@@ -71,39 +94,76 @@ pub struct CellRecord {
     pub slots_per_lane: usize,
     /// How threads waited.
     pub waiting: Waiting,
+    /// Work per request.
+    pub handler_nanoseconds: u64,
+    /// The categories that it counts in, [`Category::Together`] apart.
+    #[serde(default)]
+    pub categories: Vec<Category>,
     /// Length of a window.
     pub window_milliseconds: u64,
-    /// A row per design, each design in every cell.
+    /// A row per contender, each contender in every cell.
     pub rows: Vec<Row>,
 }
 
 impl CellRecord {
-    /// Clients × workers / slots.
+    /// Clients × workers / slots, how threads wait, and the work if there is any: one name for each cell of a run.
     #[must_use]
     pub fn name(&self) -> String {
-        format!("{}×{}/{}", self.clients, self.workers, self.slots_per_lane)
+        let work = match self.handler_nanoseconds {
+            0 => String::new(),
+            nanoseconds => format!(" {nanoseconds}ns"),
+        };
+        format!("{}×{}/{} {}{work}", self.clients, self.workers, self.slots_per_lane, self.waiting)
     }
 }
 
-/// One design in one cell.
-#[derive(Clone, Debug, Serialize, Deserialize)]
+/// What a contender is.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Kind {
+    /// A design of the catalog.
+    #[default]
+    Design,
+    /// What a user would take instead: queues of other crates, or of the standard library.
+    Peer,
+    /// No queue at all: what the harness costs. It is shown and never ranked.
+    Floor,
+}
+
+/// One contender in one cell.
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub struct Row {
-    /// The design.
+    /// The contender.
     pub design: String,
+    /// What it is.
+    #[serde(default)]
+    pub kind: Kind,
+    /// Bytes of one slot: of the pool's, and where a row's queue needs more, of that too.
+    #[serde(default)]
+    pub slot_bytes: Option<usize>,
     /// Why it takes no part.
     pub not_applicable: Option<String>,
     /// Why its figures are void.
     pub failure: Option<String>,
     /// The median over its samples, in round trips per second.
     pub median: Option<f64>,
-    /// The median of its ratio to the best of the same round.
+    /// The median of its ratio to the best of the same round; floors are never the best.
     pub of_best: Option<f64>,
+    /// How many times as long a round trip takes as with the cell's floor; none where there is no floor.
+    #[serde(default)]
+    pub of_floor: Option<f64>,
+    /// The medians of its samples' metrics.
+    #[serde(default)]
+    pub metrics: Metrics,
+    /// Latency under paced load, a load each, the lightest first; empty where it was not measured.
+    #[serde(default)]
+    pub latency: Vec<Latency>,
     /// A sample per round.
     pub samples: Vec<Sample>,
 }
 
 /// One measured window.
-#[derive(Clone, Debug, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub struct Sample {
     /// Which round, from 0.
     pub round: usize,
@@ -131,6 +191,9 @@ pub struct Sample {
     pub trip_after_nanoseconds: Option<f64>,
     /// What speaks against the sample; nothing, if empty.
     pub doubts: Vec<Doubt>,
+    /// What else was measured in the window.
+    #[serde(default)]
+    pub metrics: Metrics,
 }
 
 /// What speaks against a sample that was kept.
@@ -143,6 +206,8 @@ pub enum Doubt {
     Clock,
     /// The threads were all at work together for less than nine tenths of the window.
     NotOverlapping,
+    /// The throughput had not settled when the window was opened.
+    NotSteady,
 }
 
 impl Doubt {
@@ -153,6 +218,7 @@ impl Doubt {
             Self::Disturbed => "disturbed",
             Self::Clock => "clock in doubt",
             Self::NotOverlapping => "not overlapping",
+            Self::NotSteady => "not steady",
         }
     }
 }
@@ -164,28 +230,72 @@ pub struct Ranking {
     pub category: Category,
     /// The cells it counts.
     pub cells: Vec<String>,
-    /// A place per design; those without a score last.
+    /// A place per contender; those without a score last.
     pub places: Vec<Place>,
+    /// Whether any two of them could be told apart on this machine.
+    #[serde(default = "yes")]
+    pub distinguishable: bool,
 }
 
-/// What is ranked.
+/// Files that do not say so are of runs that were ranked all the same.
+const fn yes() -> bool {
+    true
+}
+
+/// What is ranked. A cell may count in several categories.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Category {
-    /// The cells with one client, all designs.
+    /// The cells with one client.
     OneSubmitter,
-    /// The cells with several clients, the designs that take them.
+    /// The cells with several clients.
     ManySubmitters,
-    /// All cells, the designs that take part in all.
+    /// The cells with more threads than cores.
+    Oversubscribed,
+    /// The cells with at most [`Category::TINY`] slots per lane.
+    TinyShape,
+    /// All cells.
     Together,
 }
 
-/// One design's place.
+impl Category {
+    /// All, in the order they are shown in.
+    pub const ALL: [Self; 5] =
+        [Self::OneSubmitter, Self::ManySubmitters, Self::Oversubscribed, Self::TinyShape, Self::Together];
+    /// Most slots per lane of a tiny shape.
+    pub const TINY: usize = 2;
+
+    /// As it is shown.
+    #[must_use]
+    pub const fn title(self) -> &'static str {
+        match self {
+            Self::OneSubmitter => "one submitter",
+            Self::ManySubmitters => "many submitters",
+            Self::Oversubscribed => "oversubscribed",
+            Self::TinyShape => "tiny shape",
+            Self::Together => "together",
+        }
+    }
+
+    /// The categories of a cell on a machine with so many cores; [`Category::Together`] is every cell's.
+    #[must_use]
+    pub fn of(clients: usize, workers: usize, slots_per_lane: usize, cores: usize) -> Vec<Self> {
+        let mut categories = vec![if clients == 1 { Self::OneSubmitter } else { Self::ManySubmitters }];
+        categories.extend((clients + workers > cores).then_some(Self::Oversubscribed));
+        categories.extend((slots_per_lane <= Self::TINY).then_some(Self::TinyShape));
+        categories
+    }
+}
+
+/// One contender's place.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Place {
-    /// The design.
+    /// The contender.
     pub design: String,
-    /// Its rank; designs that cannot be told apart share one.
+    /// A design or a peer.
+    #[serde(default)]
+    pub kind: Kind,
+    /// Its rank; contenders that cannot be told apart share one.
     pub rank: Option<usize>,
     /// Geometric mean of its ratio to the best of each round.
     pub score: Option<Estimate>,

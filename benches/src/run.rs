@@ -91,7 +91,8 @@ fn plan(arguments: &RankArguments, placement: Placement) -> Result<Plan> {
         clients: counts(&arguments.clients),
         workers: counts(&arguments.workers),
         slots: counts(&arguments.slots),
-        waiting: arguments.wait.policy(),
+        waiting: arguments.wait.iter().map(|wait| wait.policy()).collect(),
+        handlers: arguments.handler_ns.clone(),
     };
     let cells = grid::cells(&wanted, &contenders, placement.cores()).map_err(refuse)?;
     Ok(Plan {
@@ -99,7 +100,6 @@ fn plan(arguments: &RankArguments, placement: Placement) -> Result<Plan> {
         contenders,
         rounds: usize::try_from(arguments.rounds).context("too many rounds")?,
         window: arguments.window_ms.map(Duration::from_millis),
-        handler_nanoseconds: arguments.handler_ns,
         seed: arguments.seed,
         placement,
     })
@@ -128,18 +128,19 @@ fn record(plan: &Plan, measured: Measured, machine: Machine, started: Timestamp,
         started: started.strftime("%Y-%m-%dT%H:%M:%SZ").to_string(),
         seconds: took.as_secs_f64(),
         interrupted,
+        simulated: false,
         command_line: std::env::args_os().map(|argument| argument.to_string_lossy().into_owned()).collect(),
         machine,
         settings: Settings {
             rounds: plan.rounds,
             seed: plan.seed,
-            handler_nanoseconds: plan.handler_nanoseconds,
             pinned: plan.placement.is_pinned(),
             quiet_trip_nanoseconds: alarm.quiet(),
             disturbed_beyond: Alarm::THRESHOLD,
             disturbed_below_share: Plan::LEAST_SHARE,
             repeated_windows,
         },
+        floors: Vec::new(),
         rankings: rankings(&cells, &plan.contenders, plan.seed),
         cells,
     }

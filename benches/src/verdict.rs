@@ -1,15 +1,16 @@
 //! From the samples of all cells to rankings, without leaving anybody out silently.
 
 use crate::contender::Contender;
-use crate::record::{Category, CellRecord, Place, Ranking, Row};
+use crate::record::{Category, CellRecord, Kind, Metrics, Place, Ranking, Row};
 use crate::statistics::{CellSamples, clear_order, median, ranks, scores};
 use slotwork::Submitters;
 
-/// Fills in each row's median and its ratio to the best of each round.
+/// Fills in each row's median, its ratio to the best of each round and to the cell's floor, and its metrics.
 pub fn summarise(cells: &mut [CellRecord]) {
     for cell in cells {
         let best_of = |round: usize| {
-            let samples = cell.rows.iter().filter(|row| row.failure.is_none()).flat_map(|row| &row.samples);
+            let ranked = cell.rows.iter().filter(|row| row.failure.is_none() && row.kind != Kind::Floor);
+            let samples = ranked.flat_map(|row| &row.samples);
             samples.filter(|sample| sample.round == round).map(|sample| sample.throughput).fold(0.0, f64::max)
         };
         let rounds = cell.rows.iter().flat_map(|row| &row.samples).map(|sample| sample.round + 1).max().unwrap_or(0);
@@ -26,58 +27,61 @@ pub fn summarise(cells: &mut [CellRecord]) {
                 .filter(|ratio| ratio.is_finite())
                 .collect();
             row.median = median(&throughputs);
-            row.of_best = median(&ratios);
+            row.of_best = median(&ratios).filter(|_| row.kind != Kind::Floor);
+            row.metrics = Metrics::medians(row.samples.iter().map(|sample| &sample.metrics));
+        }
+        let floor = cell.rows.iter().filter(|row| row.kind == Kind::Floor).find_map(|row| row.median);
+        for row in cell.rows.iter_mut().filter(|row| row.kind != Kind::Floor) {
+            row.of_floor = floor.zip(row.median).map(|(floor, own)| floor / own).filter(|ratio| ratio.is_finite());
         }
     }
 }
 
-/// The rankings of a run: one submitter, many submitters, and both together where there are both.
+/// The rankings of a run, one for each category that has cells. Where all cells are of one category, it says all.
 #[must_use]
 pub fn rankings(cells: &[CellRecord], contenders: &[Contender], seed: u64) -> Vec<Ranking> {
-    let everybody: Vec<&str> = contenders.iter().map(|contender| contender.name.as_str()).collect();
-    let many: Vec<&str> = contenders
-        .iter()
-        .filter(|contender| contender.claims.submitters == Submitters::Many)
-        .map(|contender| contender.name.as_str())
-        .collect();
-    let (one_client, more_clients): (Vec<&CellRecord>, Vec<&CellRecord>) =
-        cells.iter().partition(|cell| cell.clients == 1);
-    let mut rankings = Vec::new();
-    if !one_client.is_empty() {
-        rankings.push(ranking(Category::OneSubmitter, &one_client, &everybody, seed));
-    }
-    if !more_clients.is_empty() && !many.is_empty() {
-        rankings.push(ranking(Category::ManySubmitters, &more_clients, &many, seed));
-    }
-    if rankings.len() == 2 {
-        rankings.push(ranking(Category::Together, &cells.iter().collect::<Vec<_>>(), &many, seed));
+    let ranked: Vec<&Contender> = contenders.iter().filter(|contender| contender.kind != Kind::Floor).collect();
+    let many = || ranked.iter().copied().filter(|contender| contender.claims.submitters == Submitters::Many).collect();
+    let of_category = |category: Category| {
+        let cells: Vec<&CellRecord> = cells.iter().filter(|cell| counts(cell, category)).collect();
+        // One that takes one submitter is no worse for it, but it cannot be compared where there are several.
+        let who: Vec<&Contender> = if cells.iter().any(|cell| cell.clients > 1) { many() } else { ranked.clone() };
+        (!cells.is_empty() && !who.is_empty()).then(|| ranking(category, &cells, &who, seed))
+    };
+    let mut rankings: Vec<Ranking> = Category::ALL.into_iter().filter_map(of_category).collect();
+    let whole = |ranking: &Ranking| ranking.category != Category::Together && ranking.cells.len() == cells.len();
+    if rankings.iter().any(whole) {
+        rankings.retain(|ranking| ranking.category != Category::Together);
     }
     rankings
 }
 
-fn ranking(category: Category, cells: &[&CellRecord], designs: &[&str], seed: u64) -> Ranking {
+fn counts(cell: &CellRecord, category: Category) -> bool {
+    category == Category::Together || cell.categories.contains(&category)
+}
+
+fn ranking(category: Category, cells: &[&CellRecord], contenders: &[&Contender], seed: u64) -> Ranking {
+    let names: Vec<&str> = contenders.iter().map(|contender| contender.name.as_str()).collect();
     // An interrupted run has more rounds of its first cells: only rounds that are complete are scored.
-    let scored: Vec<CellSamples> = cells.iter().map(|cell| samples(cell, designs)).collect();
-    let estimates = scores(&scored, designs.len(), seed);
+    let scored: Vec<CellSamples> = cells.iter().map(|cell| samples(cell, &names)).collect();
+    let estimates = scores(&scored, names.len(), seed);
     let (ranks, order) = (ranks(&estimates), clear_order(&estimates));
-    let mut places: Vec<Place> = designs
-        .iter()
-        .enumerate()
-        .map(|(at, design)| (design, estimates[at], ranks[at], order[at]))
-        .map(|(design, score, rank, [ahead_of, behind])| Place {
-            design: (*design).into(),
-            rank,
-            score,
-            ahead_of,
-            behind,
-            void: score.is_none().then(|| why_void(cells, design)),
-        })
-        .collect();
+    let place = |(at, contender): (usize, &&Contender)| Place {
+        design: contender.name.clone(),
+        kind: contender.kind,
+        rank: ranks[at],
+        score: estimates[at],
+        ahead_of: order[at][0],
+        behind: order[at][1],
+        void: estimates[at].is_none().then(|| why_void(cells, &contender.name)),
+    };
+    let mut places: Vec<Place> = contenders.iter().enumerate().map(place).collect();
     let value = |place: &Place| place.score.map_or(f64::NEG_INFINITY, |score| score.value);
     places.sort_by(|a, b| {
         (a.rank.unwrap_or(usize::MAX)).cmp(&b.rank.unwrap_or(usize::MAX)).then(value(b).total_cmp(&value(a)))
     });
-    Ranking { category, cells: cells.iter().map(|cell| cell.name()).collect(), places }
+    let distinguishable = places.iter().any(|place| place.ahead_of > 0);
+    Ranking { category, cells: cells.iter().map(|cell| cell.name()).collect(), places, distinguishable }
 }
 
 /// By design: its throughput in each round that the cell's other designs have too.
@@ -134,19 +138,25 @@ mod tests {
             acquired: 1,
             failed_acquires: 0,
             overlap: 1.0,
-            processor_share: None,
             handled_in_all: 1,
             attempts: 1,
-            trip_before_nanoseconds: None,
-            trip_after_nanoseconds: None,
-            doubts: Vec::new(),
+            ..Sample::default()
         };
         let samples = throughputs.iter().enumerate().map(sample).collect();
-        Row { design: design.into(), not_applicable: None, failure: None, median: None, of_best: None, samples }
+        Row { design: design.into(), samples, ..Row::default() }
     }
 
     fn cell(clients: usize, rows: Vec<Row>) -> CellRecord {
-        CellRecord { clients, workers: 1, slots_per_lane: 4, waiting: Waiting::Yield, window_milliseconds: 250, rows }
+        CellRecord {
+            clients,
+            workers: 1,
+            slots_per_lane: 4,
+            waiting: Waiting::Yield,
+            handler_nanoseconds: 0,
+            categories: Category::of(clients, 1, 4, 8),
+            window_milliseconds: 250,
+            rows,
+        }
     }
 
     fn not_applicable(design: &str) -> Row {

@@ -34,6 +34,8 @@ pub struct Cell {
     pub shape: Shape,
     /// How threads wait.
     pub waiting: Waiting,
+    /// Work per request.
+    pub handler_nanoseconds: u64,
 }
 
 /// How long, and with what.

@@ -168,7 +168,7 @@ fn a_short_rank_leaves_a_record_that_agrees_with_itself() {
         ["--design", "bitmap", "--design", "global-lock", "--clients", "1,2", "--workers", "1", "--slots", "4"];
     let (output, record) = short_run(folder.path(), &arguments);
     assert_eq!(output.status.code(), Some(0), "{}", text(&output.stderr));
-    assert_eq!(record["schema"], 1);
+    assert_eq!(record["schema"], 2);
     assert_eq!(record["interrupted"], false);
     assert!(record["command_line"].as_array().unwrap().iter().any(|argument| argument == "--window-ms"));
     assert_eq!(record["cells"].as_array().unwrap().len(), 2);
@@ -198,7 +198,7 @@ fn json_on_stdout_is_the_record() {
         ["--json", "--design", "bitmap", "--clients", "1", "--workers", "1", "--slots", "4", "--handler-ns", "500"];
     let (output, record) = short_run(folder.path(), &arguments);
     assert_eq!(serde_json::from_slice::<Value>(&output.stdout).unwrap(), record);
-    assert_eq!(record["settings"]["handler_nanoseconds"], 500);
+    assert_eq!(record["cells"][0]["handler_nanoseconds"], 500);
 }
 
 #[test]

@@ -148,7 +148,7 @@ unsafe impl<P: Platform, F: Fault> RequestQueue for FaultyQueue<P, F> {
 }
 
 fn run<F: Fault>(waiting: Waiting) -> Result<(), WorkloadError> {
-    let cell = Cell { clients: 2, shape: Shape::new(2, 64).unwrap(), waiting };
+    let cell = Cell { clients: 2, shape: Shape::new(2, 64).unwrap(), waiting, handler_nanoseconds: 0 };
     let (placement, interrupted) = (Placement::free(), AtomicBool::new(false));
     let conditions = Conditions {
         handler: Handler::NOTHING,
@@ -202,11 +202,15 @@ fn bench_finds_bug_a_forgotten_slot() {
 #[test]
 fn a_wrong_design_gets_no_score_and_the_others_keep_theirs() {
     let plan = Plan {
-        cells: vec![Cell { clients: 2, shape: Shape::new(1, 64).unwrap(), waiting: Waiting::Yield }],
+        cells: vec![Cell {
+            clients: 2,
+            shape: Shape::new(1, 64).unwrap(),
+            waiting: Waiting::Yield,
+            handler_nanoseconds: 0,
+        }],
         contenders: vec![Contender::of::<Faulty<Loses>>(), Contender::of::<Faulty<Sound>>()],
         rounds: 8,
         window: Some(Duration::from_millis(40)),
-        handler_nanoseconds: 0,
         seed: 1,
         placement: Placement::pinned(),
     };

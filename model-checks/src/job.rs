@@ -11,11 +11,11 @@
 //!
 //! A run is deterministic: the same job with the same seed finds the same, and [`replay`](crate::replay) says how.
 
-// The unit tests of this crate run no model, and need not wait for all of them to be compiled once more.
-#[cfg(not(test))]
+// The unit tests and fuzz targets of this crate run no model, and need not wait for all of them to be compiled once more.
+#[cfg(not(any(test, fuzzing)))]
 mod here;
 
-#[cfg(not(test))]
+#[cfg(not(any(test, fuzzing)))]
 pub use here::run_if_asked;
 
 use crate::models::{Model, ModelVisitor, visit_large_model, visit_model, visit_sampled_model};

@@ -1,6 +1,6 @@
 //! The files of a run: one JSON with everything, one CSV with a line per sample.
 
-use crate::record::{CellRecord, Record, Row, Sample};
+use crate::record::{CellRecord, Kind, Record, Row, Sample};
 use jiff::Timestamp;
 use serde::Serialize;
 use std::fs::{self, File, OpenOptions};
@@ -111,6 +111,7 @@ fn write_json(file: &mut File, record: &impl Serialize) -> io::Result<()> {
 #[derive(Serialize)]
 struct Line<'a> {
     design: &'a str,
+    kind: Kind,
     clients: usize,
     workers: usize,
     slots_per_lane: usize,
@@ -136,17 +137,17 @@ fn write_csv(file: &mut File, record: &Record) -> io::Result<()> {
     for cell in &record.cells {
         for row in &cell.rows {
             for sample in &row.samples {
-                writer.serialize(line(record, cell, row, Some(sample)))?;
+                writer.serialize(line(cell, row, Some(sample)))?;
             }
             if row.samples.is_empty() {
-                writer.serialize(line(record, cell, row, None))?;
+                writer.serialize(line(cell, row, None))?;
             }
         }
     }
     writer.flush()
 }
 
-fn line<'a>(record: &Record, cell: &CellRecord, row: &'a Row, sample: Option<&Sample>) -> Line<'a> {
+fn line<'a>(cell: &CellRecord, row: &'a Row, sample: Option<&Sample>) -> Line<'a> {
     let status = match (&row.not_applicable, &row.failure, sample) {
         (Some(reason), _, _) => format!("n/a ({reason})"),
         (_, Some(failure), _) => format!("failed ({failure})"),
@@ -156,11 +157,12 @@ fn line<'a>(record: &Record, cell: &CellRecord, row: &'a Row, sample: Option<&Sa
     let doubts: Vec<&str> = sample.iter().flat_map(|sample| &sample.doubts).map(|doubt| doubt.word()).collect();
     Line {
         design: &row.design,
+        kind: row.kind,
         clients: cell.clients,
         workers: cell.workers,
         slots_per_lane: cell.slots_per_lane,
         waiting: cell.waiting.to_string(),
-        handler_ns: record.settings.handler_nanoseconds,
+        handler_ns: cell.handler_nanoseconds,
         status,
         round: sample.map(|sample| sample.round),
         throughput_per_second: sample.map(|sample| sample.throughput),

@@ -45,10 +45,6 @@ fn conditions(record: &Record) -> String {
     let settings = &record.settings;
     let mut parts = vec![
         format!("{} cells, {} rounds", record.cells.len(), settings.rounds),
-        match settings.handler_nanoseconds {
-            0 => "empty handler".into(),
-            nanoseconds => format!("handler of {nanoseconds} ns"),
-        },
         (if settings.pinned { "threads pinned" } else { "threads not pinned" }).into(),
         format!("seed {}", settings.seed),
     ];
@@ -74,11 +70,15 @@ fn cell_table(cell: &CellRecord) -> String {
         table.add_row(cell_row(row));
     }
     format!(
-        "{} × {}, {} per lane · waiting: {} · {} ms windows\n{table}\n",
+        "{} × {}, {} per lane · waiting: {} · {} · {} ms windows\n{table}\n",
         count(cell.clients, "client"),
         count(cell.workers, "worker"),
         count(cell.slots_per_lane, "slot"),
         cell.waiting,
+        match cell.handler_nanoseconds {
+            0 => "empty handler".into(),
+            nanoseconds => format!("handler of {nanoseconds} ns"),
+        },
         cell.window_milliseconds,
     )
 }
@@ -125,11 +125,11 @@ fn remarks(row: &Row) -> String {
 }
 
 fn ranking_table(ranking: &Ranking) -> String {
-    let title = title(ranking.category);
+    let title = ranking.category.title();
     let who = match ranking.category {
-        Category::OneSubmitter => "all designs",
-        Category::ManySubmitters => "designs that take them",
-        Category::Together => "designs for many submitters, all cells",
+        Category::OneSubmitter => "all",
+        Category::ManySubmitters => "those that take them",
+        Category::Oversubscribed | Category::TinyShape | Category::Together => "those that take part in all its cells",
     };
     let mut table =
         table(&["rank", "design", "score", "95 % interval", "clearly ahead of", "clearly behind", "remarks"], 0..1);
@@ -163,14 +163,6 @@ fn place_row(place: &Place, places: &[Place]) -> Vec<String> {
     ]
 }
 
-fn title(category: Category) -> &'static str {
-    match category {
-        Category::OneSubmitter => "one submitter",
-        Category::ManySubmitters => "many submitters",
-        Category::Together => "together",
-    }
-}
-
 /// Whom a ranking speaks for: those that are clearly behind nobody.
 fn verdict(ranking: &Ranking) -> String {
     let first: Vec<&str> = ranking
@@ -180,7 +172,7 @@ fn verdict(ranking: &Ranking) -> String {
         .map(|place| place.design.as_str())
         .collect();
     let names = if first.is_empty() { "nobody has a score".into() } else { first.join(", ") };
-    format!("ahead here, {}: {names}", title(ranking.category))
+    format!("ahead here, {}: {names}", ranking.category.title())
 }
 
 fn how_to_read(record: &Record) -> String {
