@@ -26,6 +26,7 @@ pub mod record;
 pub mod report;
 pub mod request;
 pub mod seeds;
+pub mod simulate;
 pub mod single;
 pub mod statistics;
 pub mod tally;
