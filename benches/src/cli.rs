@@ -1,10 +1,12 @@
 //! The command line, and its errors in one line each.
 
 use crate::commands::allocator::AllocatorArguments;
+use crate::commands::calibrate::CalibrateArguments;
 use crate::commands::ladder::LadderArguments;
 use crate::commands::locks::LocksArguments;
 use crate::commands::migrate::MigrateArguments;
 use crate::commands::proofs::ForwardedArguments;
+use crate::commands::simulate::SimulateArguments;
 use crate::commands::workqueue_bench::WorkqueueBenchArguments;
 use clap::error::ErrorKind;
 use clap::{Args, Parser, Subcommand, ValueEnum};
@@ -51,6 +53,10 @@ pub(crate) enum Command {
     Ladder(LadderArguments),
     /// The split of the global mutex of 2008: virtual CPUs at devices, under locks or over queues.
     Locks(LocksArguments),
+    /// Rank the designs on a simulated machine: other cores, other sockets, reproducible to the byte.
+    Simulate(SimulateArguments),
+    /// Measure this machine's costs, and write them as a profile to simulate on.
+    Calibrate(CalibrateArguments),
 }
 
 /// Options of `slotwork rank`.

@@ -1,10 +1,12 @@
 //! The commands of the seeds' benchmarks: their options, and what they have in common.
 
 pub(crate) mod allocator;
+pub(crate) mod calibrate;
 pub(crate) mod ladder;
 pub(crate) mod locks;
 pub(crate) mod migrate;
 pub(crate) mod proofs;
+pub(crate) mod simulate;
 pub(crate) mod workqueue_bench;
 
 use crate::cli::complain;

@@ -9,11 +9,18 @@
 //!
 //! What is counted and verified is what the measured workloads count and verify; time alone is simulated.
 
+pub mod calibrate;
+pub mod contender;
+pub mod explain;
+pub mod ladder;
 pub mod pages;
+pub mod plan;
 pub mod round_trip;
+pub mod sensitivity;
+pub mod validity;
 
-use slotwork_coherence::{LineAllocator, SimulationError};
 use slotwork::{ClientError, ShapeError};
+use slotwork_coherence::{LineAllocator, SimulationError};
 use thiserror::Error;
 
 /// Without it, addresses would decide simulated results. Where nothing is simulated, it hands over to the system.

@@ -7,8 +7,9 @@ use super::RunError;
 use crate::request::{Request, Sequence};
 use crate::tally::Totals;
 use crate::waiting::Waiting;
-use crate::workload::Cell;
-use slotwork::{Atomic, CachePadded, Client, Design, Destination, LaneId, Platform, Pool, Worker};
+use slotwork::{
+    Atomic, CachePadded, Claims, Client, Design, Destination, LaneId, Platform, Pool, Shape, Submitters, Worker,
+};
 use slotwork_coherence::{Options, Profile, Report, Simulated, Simulation};
 use slotwork_workqueue::{Event, Waiting as Policy};
 use std::cell::Cell as Count;
@@ -24,6 +25,35 @@ slotwork::sites! {
 const RUNNING: u64 = 0;
 const STOP: u64 = 1;
 const DRAIN: u64 = 2;
+
+/// How many of what.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Cell {
+    /// Client threads.
+    pub clients: usize,
+    /// Lanes, which is worker threads, and slots.
+    pub shape: Shape,
+    /// How threads wait.
+    pub waiting: Waiting,
+}
+
+impl Cell {
+    /// Why a design with these claims takes no part; none where it does.
+    #[must_use]
+    pub fn refusal(&self, claims: &Claims) -> Option<String> {
+        match claims.max_clients {
+            _ if claims.submitters == Submitters::One && self.clients > 1 => Some("one submitter".into()),
+            Some(limit) if self.clients > limit => Some(format!("at most {limit} clients")),
+            _ => claims.admit(self.shape).err().map(|error| error.to_string()),
+        }
+    }
+
+    /// All its threads.
+    #[must_use]
+    pub const fn threads(&self) -> usize {
+        self.clients + self.shape.lanes()
+    }
+}
 
 /// What is simulated, and how long.
 #[derive(Clone, Copy, Debug)]

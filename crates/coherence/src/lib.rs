@@ -45,9 +45,7 @@ mod trace;
 pub use account::{Account, Cause};
 pub use arena::LineAllocator;
 pub use line::LineFigures;
-pub use platform::{
-    SIMULATED_SITES, Simulated, SimulatedAtomic, SimulatedCell, SimulatedLock, SimulatedThread,
-};
+pub use platform::{SIMULATED_SITES, Simulated, SimulatedAtomic, SimulatedCell, SimulatedLock, SimulatedThread};
 pub use profile::{CoreGroup, Cost, Fault, MAX_CORES, Order, Profile, ProfileError, names};
 pub use report::{LineReport, Report, ThreadReport, field_names};
 pub use run::{Options, Simulation, SimulationError};

@@ -532,7 +532,7 @@ impl Machine {
                 watches.push(watch);
             }
         }
-                let looks = (look.pure / 8).clamp(4, Self::MOST_SKIPPED);
+        let looks = (look.pure / 8).clamp(4, Self::MOST_SKIPPED);
         let mut until = clock + looks * period;
         if !self.cores[core].queue.is_empty() {
             until = until.min(self.cores[core].slice_end.max(clock));
@@ -707,16 +707,16 @@ impl Machine {
     pub(crate) fn sample(&mut self, nanoseconds: f64, spread: f64) -> Time {
         let (thread, core, _) = self.here();
         let about = self.threads[thread].random.about(spread);
-        let about = if self.jitter == 0.0 { about } else { about * self.threads[thread].random.about(self.jitter) >> 10 };
+        let about =
+            if self.jitter == 0.0 { about } else { about * self.threads[thread].random.about(self.jitter) >> 10 };
         (picoseconds(nanoseconds) * about >> 10) * self.cores[core].slowness >> 10
     }
 
     /// The lines that a thread looked at last.
     pub(crate) fn watched_by(&self, thread: usize) -> Vec<u32> {
         let generation = self.threads[thread].look.generation;
-        let watches = |line: &Line| {
-            line.watches.iter().any(|watch| watch.thread == thread && watch.generation == generation)
-        };
+        let watches =
+            |line: &Line| line.watches.iter().any(|watch| watch.thread == thread && watch.generation == generation);
         let watched = (0..).zip(&self.lines).filter(|(_, line)| watches(line)).map(|(number, _)| number);
         let mut lines: Vec<u32> = watched.chain(self.threads[thread].look.lines.iter().copied()).collect();
         lines.sort_unstable();

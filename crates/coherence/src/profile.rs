@@ -379,7 +379,10 @@ impl Reader {
             let whole = |reader: &mut Self, key: &str, least: f64| {
                 let number = reader.number(format!("{path}.{key}"), group.get(key))?;
                 if number.fract() != 0.0 || number < least || number > MAX_CORES as f64 {
-                    reader.fault(format!("{path}.{key}"), format!("is {number}, and is a whole number from {least} to {MAX_CORES}"));
+                    reader.fault(
+                        format!("{path}.{key}"),
+                        format!("is {number}, and is a whole number from {least} to {MAX_CORES}"),
+                    );
                     return None;
                 }
                 #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "checked just above")]

@@ -7,7 +7,8 @@ pub(crate) struct Random(u64);
 impl Random {
     /// The generator of a thread.
     pub(crate) const fn new(seed: u64, thread: usize) -> Self {
-        let mixed = (seed ^ (thread as u64 + 1).wrapping_mul(0x9E37_79B9_7F4A_7C15)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
+        let mixed =
+            (seed ^ (thread as u64 + 1).wrapping_mul(0x9E37_79B9_7F4A_7C15)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
         Self(mixed | 1)
     }
 

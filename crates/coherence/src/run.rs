@@ -158,7 +158,8 @@ impl Simulation {
         let trace = options.trace.map(Trace::of_at_most);
         let mut machine = Box::new(Machine::new(&profile, arena.base(), options.idle_limit, trace));
         let mut fibers = Vec::with_capacity(threads.len());
-        let ways_out: Rc<[Cell<*const Yielder<(), ()>>]> = threads.iter().map(|_| Cell::new(std::ptr::null())).collect();
+        let ways_out: Rc<[Cell<*const Yielder<(), ()>>]> =
+            threads.iter().map(|_| Cell::new(std::ptr::null())).collect();
         for (number, (name, body)) in threads.into_iter().enumerate() {
             // The word that park and unpark meet at is the thread's own line.
             let parker = arena.inside(|| Box::new([0_u8; 64]));

@@ -78,7 +78,11 @@ impl Trace {
         let mut start = at;
         for &cause in Cause::ALL {
             let picoseconds = |account: &Account| (account.nanoseconds(cause) * 1000.0).round();
-            #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a difference of times, not below zero")]
+            #[allow(
+                clippy::cast_possible_truncation,
+                clippy::cast_sign_loss,
+                reason = "a difference of times, not below zero"
+            )]
             let length = (picoseconds(after) - picoseconds(before)) as Time;
             self.push(Piece { thread, cause, start, length, site: Some(site) });
             start += length;

@@ -80,9 +80,8 @@ fn runs_on_threads_of_the_system_at_once_do_not_meet() {
     let profile = machine(4).with(Cost::Jitter, 0.1);
     let alone = everything(&round_trips::<slotwork_bitmap::Bitmap>(&profile, 3));
     std::thread::scope(|scope| {
-        let runs: Vec<_> = (0..4)
-            .map(|_| scope.spawn(|| everything(&round_trips::<slotwork_bitmap::Bitmap>(&profile, 3))))
-            .collect();
+        let runs: Vec<_> =
+            (0..4).map(|_| scope.spawn(|| everything(&round_trips::<slotwork_bitmap::Bitmap>(&profile, 3)))).collect();
         assert!(runs.into_iter().all(|run| run.join().unwrap() == alone));
     });
 }

@@ -33,7 +33,14 @@ fn threads_that_look_for_what_never_comes_end_at_the_limit_with_their_lines() {
 
 #[test]
 fn threads_that_undo_each_other_end_at_the_limit() {
-    let text = livelock(|word, number| while load(&word.0) < 1000 { store(&word.0, number as u64) }, 2);
+    let text = livelock(
+        |word, number| {
+            while load(&word.0) < 1000 {
+                store(&word.0, number as u64)
+            }
+        },
+        2,
+    );
     assert!(text.contains("test.word"), "{text}");
 }
 

@@ -80,7 +80,11 @@ fn readers_of_a_line_that_nobody_writes_pay_once() {
             later => PAPER.memory + PAPER.transfer + (later - 2) as f64 * PAPER.occupancy + PAPER.transfer,
         };
         let paper = first + ROUNDS as f64 * PAPER.hit;
-        assert!(near(thread.ended_nanoseconds, paper), "reader {number}: {} on paper {paper}", thread.ended_nanoseconds);
+        assert!(
+            near(thread.ended_nanoseconds, paper),
+            "reader {number}: {} on paper {paper}",
+            thread.ended_nanoseconds
+        );
     }
 }
 

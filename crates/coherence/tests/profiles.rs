@@ -33,7 +33,10 @@ fn each_bad_key_has_a_line_that_names_it() {
         assert_eq!(lines[0].lines().count(), 1, "{lines:?}");
         assert!(words.iter().all(|word| lines[0].contains(word)), "{lines:?}");
     };
-    one(&|good| good.replace("count = 36", "count = 0").replacen("count = 0", "count = 36", 1), &["cores[1].count", "0"]);
+    one(
+        &|good| good.replace("count = 36", "count = 0").replacen("count = 0", "count = 36", 1),
+        &["cores[1].count", "0"],
+    );
     one(&|good| good.replace("pause = 56.0", "pause = -1.0"), &["processor.pause", "-1"]);
     one(&|good| good.replace("pause = 56.0\n", ""), &["processor.pause", "missing"]);
     one(&|good| good.replace("pause = 56.0", "pause = \"long\""), &["processor.pause", "number"]);
@@ -45,7 +48,8 @@ fn each_bad_key_has_a_line_that_names_it() {
     one(&|good| good.replace("socket = 1", "socket = 0.5"), &["cores[1].socket"]);
     one(&|good| good.replace("count = 36", "count = 200"), &["cores", "400"]);
     one(&|good| good.replace("[line]", "[lines"), &["no TOML", "line"]);
-    let several = faults(|good| good.replace("pause = 56.0", "").replace("hit = 1.6", "hit = -2").replace("store", "shop"));
+    let several =
+        faults(|good| good.replace("pause = 56.0", "").replace("hit = 1.6", "hit = -2").replace("store", "shop"));
     assert!(several.len() > 3, "all are named at once: {several:?}");
 }
 

@@ -71,7 +71,12 @@ pub(crate) fn run_with<S: 'static>(
     run.run()
 }
 
-pub(crate) fn run<S: 'static>(profile: &Profile, threads: usize, build: impl FnOnce() -> S, body: fn(&S, usize)) -> Report {
+pub(crate) fn run<S: 'static>(
+    profile: &Profile,
+    threads: usize,
+    build: impl FnOnce() -> S,
+    body: fn(&S, usize),
+) -> Report {
     run_with(profile, Options::default(), threads, build, body).unwrap()
 }
 
