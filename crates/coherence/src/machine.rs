@@ -8,15 +8,13 @@
 //!
 //! A thread runs on until its clock is beyond that of another core; then it waits its turn. So all accesses are made in the
 //! order of simulated time, and nothing depends on anything but the program, the profile and the seed.
-//!
-//! # Spinning
-//! A look that only loads lines that the core has, and finds nothing, will find nothing until one of those lines
-//! changes. After a few such looks the thread is set aside until then, or until an eighth of the looks it made so far
-//! would have passed. The looks that it skipped are made up for when it goes on, at no cost, so that a budget of looks
-//! ends as it would have: an eighth too late at most.
 
+mod sleep;
+mod spin;
+
+use self::spin::Look;
 use crate::account::{Account, Cause, Time, picoseconds};
-use crate::line::{CoreSet, Costs, Kind, Line, Requester, StoreBuffer, Watch};
+use crate::line::{CoreSet, Costs, Kind, Line, Requester, StoreBuffer};
 use crate::profile::{Cost, Profile};
 use crate::random::Random;
 use crate::trace::Trace;
@@ -49,27 +47,6 @@ pub(crate) enum State {
     Parked,
     /// Its body has returned.
     Done,
-}
-
-/// Looks made by a thread since it last found something.
-#[derive(Debug, Default)]
-struct Look {
-    /// Lines that this look loaded.
-    lines: Vec<u32>,
-    /// It did anything else than load lines that the core had.
-    impure: bool,
-    /// When it began.
-    began: Time,
-    /// Looks in a row that were pure.
-    pure: u64,
-    /// Looks that were skipped and are to be made up for.
-    owed: u64,
-    /// They are being made up for: loads and hints cost nothing.
-    making_up: bool,
-    /// Since when it is set aside, how long a look takes, and until when at most.
-    aside: (Time, Time, Time),
-    /// Of the watches that count.
-    generation: u64,
 }
 
 pub(crate) struct Thread {
@@ -136,14 +113,8 @@ pub(crate) struct Machine {
 }
 
 impl Machine {
-    /// Looks that a thread makes in full before it is set aside.
-    const PURE_LOOKS: u64 = 3;
     /// Most lines that a look may load and count as one.
     const MOST_LINES: usize = 4096;
-    /// Longest work that is done without a look at the others' clocks: 50 µs.
-    const WORK_AT_ONCE: Time = 50_000_000;
-    /// Most looks that are skipped at once.
-    const MOST_SKIPPED: u64 = 4096;
 
     pub(crate) fn new(profile: &Profile, base: usize, idle_limit: u64, trace: Option<Trace>) -> Self {
         let order = profile.cores_in_order();
@@ -467,260 +438,5 @@ impl Machine {
         self.spend(Cause::Buffer, drained.saturating_sub(clock));
         let fence = self.costs.fence * self.cores[core].slowness >> 10;
         self.spend(Cause::Hit, fence);
-    }
-
-    // ── waiting ──
-
-    /// The current thread does something else than look.
-    fn found(&mut self) {
-        let look = &mut self.threads[self.current].look;
-        look.making_up = false;
-        look.owed = 0;
-        look.pure = 0;
-    }
-
-    /// The spin hint.
-    pub(crate) fn hint(&mut self) -> Turn {
-        self.pause(Cause::Spin, self.costs.pause)
-    }
-
-    /// Ends a look with a pause. When it has been in vain for a while, the thread is set aside.
-    fn pause(&mut self, cause: Cause, time: Time) -> Turn {
-        let (at, core, _) = self.here();
-        let thread = &mut self.threads[at];
-        if thread.look.making_up {
-            if thread.look.owed > 0 {
-                thread.look.owed -= 1;
-                self.made_up += 1;
-                return Turn::Go;
-            }
-        }
-        self.idle_events += 1;
-        if self.idle_events > self.idle_limit {
-            return self.give_up();
-        }
-        let time = (time * self.cores[core].slowness >> 10) * self.threads[at].noise >> 10;
-        self.spend(cause, time);
-        let thread = &mut self.threads[at];
-        let clock = thread.clock;
-        let look = &mut thread.look;
-        if std::mem::take(&mut look.making_up) {
-            // All is made up for; the next look is made in full.
-            look.lines.clear();
-            look.impure = false;
-            look.began = clock;
-            return Turn::Go;
-        }
-        let whole = !look.impure && !look.lines.is_empty();
-        let period = clock - look.began;
-        look.began = clock;
-        look.pure = if whole { look.pure + 1 } else { 0 };
-        if look.owed > 0 && look.lines.iter().all(|&line| self.lines[line as usize].is_held_by(core)) {
-            look.making_up = true;
-        }
-        let aside = whole && look.pure > Self::PURE_LOOKS && !look.making_up && period > 0;
-        if !aside {
-            look.lines.clear();
-            look.impure = false;
-            return Turn::Go;
-        }
-        look.generation += 1;
-        let watch = Watch { thread: at, generation: look.generation };
-        for line in look.lines.drain(..) {
-            let watches = &mut self.lines[line as usize].watches;
-            if watches.last().is_none_or(|last| last.thread != at || last.generation != watch.generation) {
-                watches.push(watch);
-            }
-        }
-        let looks = (look.pure / 8).clamp(4, Self::MOST_SKIPPED);
-        let mut until = clock + looks * period;
-        if !self.cores[core].queue.is_empty() {
-            until = until.min(self.cores[core].slice_end.max(clock));
-        }
-        look.aside = (clock, period, until);
-        thread.state = State::Spinning;
-        self.line_up(core, until);
-        Turn::Wait
-    }
-
-    /// A spinning thread goes on at `now`: the looks between were in vain.
-    fn resume_spinning(&mut self, thread: usize, now: Time) {
-        let thread = &mut self.threads[thread];
-        let look = &mut thread.look;
-        let (since, period, _) = look.aside;
-        look.generation += 1;
-        let skipped = (now - since) / period.max(1);
-        look.owed += skipped;
-        look.pure += skipped;
-        look.began = now;
-        thread.account.add(Cause::Spin, now - thread.clock);
-        if let Some(trace) = &mut self.trace {
-            trace.note(self.current, Cause::Spin, thread.clock, now - thread.clock);
-        }
-        thread.clock = now;
-        // Nothing has changed, or else a watch would have called before.
-        thread.look.making_up = thread.look.owed > 0;
-    }
-
-    /// A line changes at `when`: those who wait for that look again, each when its next look is due.
-    fn alert(&mut self, line: u32, when: Time) {
-        let watches = std::mem::take(&mut self.lines[line as usize].watches);
-        for Watch { thread, generation } in watches {
-            let look = &mut self.threads[thread].look;
-            if look.generation != generation || self.threads[thread].state != State::Spinning {
-                continue;
-            }
-            let look = &mut self.threads[thread].look;
-            look.generation += 1;
-            let (since, period, _) = look.aside;
-            let looks = when.saturating_sub(since).div_ceil(period.max(1));
-            let due = since + looks * period;
-            look.owed += looks;
-            look.pure += looks;
-            look.began = due;
-            let core = self.threads[thread].core;
-            let woken = &mut self.threads[thread];
-            woken.account.add(Cause::Spin, due - woken.clock);
-            if let Some(trace) = &mut self.trace {
-                trace.note(thread, Cause::Spin, woken.clock, due - woken.clock);
-            }
-            woken.clock = due;
-            // It has its core, and a look to make with new values; what it owes comes after, if that is in vain too.
-            woken.state = State::Running;
-            self.line_up(core, due);
-        }
-    }
-
-    /// Lets others run.
-    pub(crate) fn yield_now(&mut self) -> Turn {
-        let (thread, core, _) = self.here();
-        let time = self.cost(Cost::Yield);
-        if self.cores[core].queue.is_empty() {
-            return self.pause(Cause::System, time);
-        }
-        self.found();
-        self.idle_events += 1;
-        let look = &mut self.threads[thread].look;
-        look.lines.clear();
-        look.impure = false;
-        self.spend(Cause::System, time);
-        let (thread, core, clock) = self.here();
-        self.requeue(thread, core, clock);
-        Turn::Wait
-    }
-
-    /// Goes to sleep, unless a wake came before.
-    pub(crate) fn park(&mut self, timeout: Option<Time>) -> Turn {
-        self.found();
-        self.idle_events += 1;
-        if std::mem::take(&mut self.threads[self.current].token) {
-            return Turn::Go;
-        }
-        self.sleep(timeout)
-    }
-
-    fn sleep(&mut self, timeout: Option<Time>) -> Turn {
-        let park = self.cost(Cost::Park);
-        self.spend(Cause::System, park);
-        let (at, core, clock) = self.here();
-        let thread = &mut self.threads[at];
-        thread.state = State::Parked;
-        thread.since = clock;
-        thread.sleep += 1;
-        if let Some(timeout) = timeout {
-            let sleep = thread.sleep;
-            self.heap.push(Reverse((clock + timeout, Event::Timer(at), sleep)));
-        }
-        self.switch(core, clock);
-        Turn::Wait
-    }
-
-    /// Wakes a thread, or lets its next park return at once.
-    pub(crate) fn unpark(&mut self, thread: usize) {
-        if self.threads[thread].state == State::Parked && !self.is_at_lock(thread) {
-            self.call_wake(thread);
-        } else if self.threads[thread].state != State::Done {
-            self.threads[thread].token = true;
-        }
-    }
-
-    fn is_at_lock(&self, thread: usize) -> bool {
-        self.sleepers.values().any(|queue| queue.contains(&thread))
-    }
-
-    fn call_wake(&mut self, thread: usize) {
-        let unpark = self.cost(Cost::Unpark);
-        self.spend(Cause::System, unpark);
-        let at = self.threads[self.current].clock + self.cost(Cost::Wake);
-        self.threads[thread].wakes += 1;
-        self.wake(thread, at);
-    }
-
-    fn wake(&mut self, thread: usize, at: Time) {
-        let woken = &mut self.threads[thread];
-        woken.sleep += 1;
-        let at = at.max(woken.since);
-        woken.account.add(Cause::Asleep, at - woken.since);
-        if let Some(trace) = &mut self.trace {
-            trace.note(thread, Cause::Asleep, woken.since, at - woken.since);
-        }
-        self.make_ready(thread, at);
-    }
-
-    /// Sleeps at a lock's word.
-    pub(crate) fn sleep_at(&mut self, address: usize) -> Turn {
-        self.found();
-        self.idle_events += 1;
-        let thread = self.current;
-        self.sleepers.entry(address).or_default().push_back(thread);
-        self.sleep(None)
-    }
-
-    /// Wakes one that sleeps at a lock's word.
-    pub(crate) fn wake_at(&mut self, address: usize) {
-        if let Some(thread) = self.sleepers.get_mut(&address).and_then(VecDeque::pop_front) {
-            self.call_wake(thread);
-        } else {
-            let unpark = self.cost(Cost::Unpark) / 2;
-            self.spend(Cause::System, unpark);
-        }
-    }
-
-    /// Works for a time, giving the core up when it has to; says what is left then.
-    pub(crate) fn work(&mut self, left: Time) -> (Turn, Time) {
-        self.found();
-        let (thread, core, clock) = self.here();
-        self.threads[thread].look.impure = true;
-        if !self.cores[core].queue.is_empty() && clock >= self.cores[core].slice_end {
-            self.requeue(thread, core, clock);
-            return (Turn::Wait, left);
-        }
-        // In parts, so that a thread that is woken meanwhile does not wait for all of it.
-        let until = if self.cores[core].queue.is_empty() { Time::MAX } else { self.cores[core].slice_end };
-        let done = left.min(until.saturating_sub(clock)).min(Self::WORK_AT_ONCE);
-        self.spend(Cause::Work, done);
-        let left = left - done;
-        if left == 0 { (Turn::Go, 0) } else { (self.turn(), left) }
-    }
-
-    /// A time of about `nanoseconds` on the current thread's core: `spread` of it more or less at most.
-    pub(crate) fn sample(&mut self, nanoseconds: f64, spread: f64) -> Time {
-        let (thread, core, _) = self.here();
-        let about = self.threads[thread].random.about(spread);
-        let about =
-            if self.jitter == 0.0 { about } else { about * self.threads[thread].random.about(self.jitter) >> 10 };
-        (picoseconds(nanoseconds) * about >> 10) * self.cores[core].slowness >> 10
-    }
-
-    /// The lines that a thread looked at last.
-    pub(crate) fn watched_by(&self, thread: usize) -> Vec<u32> {
-        let generation = self.threads[thread].look.generation;
-        let watches =
-            |line: &Line| line.watches.iter().any(|watch| watch.thread == thread && watch.generation == generation);
-        let watched = (0..).zip(&self.lines).filter(|(_, line)| watches(line)).map(|(number, _)| number);
-        let mut lines: Vec<u32> = watched.chain(self.threads[thread].look.lines.iter().copied()).collect();
-        lines.sort_unstable();
-        lines.dedup();
-        lines
     }
 }
