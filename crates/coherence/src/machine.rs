@@ -25,6 +25,7 @@ use std::collections::{BinaryHeap, VecDeque};
 
 /// Bytes of a cache line.
 pub(crate) const LINE_BYTES: usize = 64;
+const ARENA_LINES: usize = crate::arena::ARENA_BYTES / LINE_BYTES;
 
 /// Whether a thread goes on, or has to give way first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -143,7 +144,7 @@ impl Machine {
             current: 0,
             limit: 0,
             base,
-            by_offset: vec![0; crate::arena::ARENA_BYTES / LINE_BYTES],
+            by_offset: Vec::new(),
             by_address: FxHashMap::default(),
             lines: Vec::new(),
             sleepers: FxHashMap::default(),
@@ -363,9 +364,14 @@ impl Machine {
 
     fn line_of(&mut self, address: usize) -> u32 {
         let offset = address.wrapping_sub(self.base) / LINE_BYTES;
-        let entry = match self.by_offset.get_mut(offset) {
-            Some(entry) => entry,
-            None => self.by_address.entry(address / LINE_BYTES).or_insert(0),
+        let entry = if offset < ARENA_LINES {
+            // The arena gives out its memory from the beginning on, so the table is as long as what was used of it.
+            if offset >= self.by_offset.len() {
+                self.by_offset.resize((offset + 1).next_power_of_two(), 0);
+            }
+            &mut self.by_offset[offset]
+        } else {
+            self.by_address.entry(address / LINE_BYTES).or_insert(0)
         };
         if *entry == 0 {
             self.lines.push(Line::new());
