@@ -1,9 +1,12 @@
 //! The command line, and its errors in one line each.
 
 use crate::commands::allocator::AllocatorArguments;
+use crate::commands::compare::CompareArguments;
+use crate::commands::gate::GateArguments;
 use crate::commands::ladder::LadderArguments;
 use crate::commands::locks::LocksArguments;
 use crate::commands::migrate::MigrateArguments;
+use crate::commands::pick::PickArguments;
 use crate::commands::proofs::ForwardedArguments;
 use crate::commands::workqueue_bench::WorkqueueBenchArguments;
 use clap::error::ErrorKind;
@@ -51,6 +54,12 @@ pub(crate) enum Command {
     Ladder(LadderArguments),
     /// The split of the global mutex of 2008: virtual CPUs at devices, under locks or over queues.
     Locks(LocksArguments),
+    /// Hold runs of several machines against each other: where rankings agree, and where they flip.
+    Compare(CompareArguments),
+    /// Say which design to take for a load, why not the others, and the lines that put it to use.
+    Pick(PickArguments),
+    /// Decide whether a design became slower from one run to another.
+    Gate(GateArguments),
 }
 
 /// Options of `slotwork rank`.
