@@ -8,6 +8,7 @@ use crate::commands::locks::LocksArguments;
 use crate::commands::migrate::MigrateArguments;
 use crate::commands::pick::PickArguments;
 use crate::commands::proofs::ForwardedArguments;
+use crate::commands::report::ReportArguments;
 use crate::commands::workqueue_bench::WorkqueueBenchArguments;
 use clap::error::ErrorKind;
 use clap::{Args, Parser, Subcommand, ValueEnum};
@@ -54,6 +55,8 @@ pub(crate) enum Command {
     Ladder(LadderArguments),
     /// The split of the global mutex of 2008: virtual CPUs at devices, under locks or over queues.
     Locks(LocksArguments),
+    /// Write a report to send: one HTML page, the same in Markdown, and every table as CSV.
+    Report(ReportArguments),
     /// Hold runs of several machines against each other: where rankings agree, and where they flip.
     Compare(CompareArguments),
     /// Say which design to take for a load, why not the others, and the lines that put it to use.

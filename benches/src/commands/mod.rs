@@ -8,6 +8,7 @@ pub(crate) mod locks;
 pub(crate) mod migrate;
 pub(crate) mod pick;
 pub(crate) mod proofs;
+pub(crate) mod report;
 pub(crate) mod workqueue_bench;
 
 use crate::cli::complain;

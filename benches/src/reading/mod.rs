@@ -8,8 +8,10 @@
 //! What is read is then trusted by the report, by compare, pick and gate: none of them divides by what might be zero,
 //! or draws what might be endless.
 
+mod benchmark;
 mod plausible;
 
+pub use benchmark::{Benchmark, shown};
 pub use plausible::{Implausible, check};
 
 use crate::record::{ReadError, Record, parse};

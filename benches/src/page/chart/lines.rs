@@ -36,6 +36,8 @@ pub struct Lines {
     pub across: String,
     /// What goes upwards, with its unit.
     pub upwards: String,
+    /// Whether a line goes on over a place where it has no point: the place is then another's, and no gap.
+    pub bridged: bool,
     /// The series.
     pub lines: Vec<Line>,
 }
@@ -66,12 +68,12 @@ pub fn lines(id: &str, title: &str, description: &str, chart: &Lines) -> Element
     svg = svg.child(text(f64::midpoint(LEFT, WIDTH - RIGHT), HEIGHT - 7.0, "axis middle", &chart.across));
     // Grey first: the others lie on top of it.
     let (grey, named): (Vec<&Line>, Vec<&Line>) = chart.lines.iter().partition(|line| line.style.is_grey());
-    svg.children(grey.into_iter().chain(named).map(|line| series(line, &scale, across)))
+    svg.children(grey.into_iter().chain(named).map(|line| series(line, &scale, chart.bridged, across)))
 }
 
-fn series(line: &Line, scale: &Scale, across: impl Fn(usize) -> f64) -> Element {
+fn series(line: &Line, scale: &Scale, bridged: bool, across: impl Fn(usize) -> f64) -> Element {
     let mut group = Element::new("g").child(Element::new("title").text(line.name.as_str()));
-    for run in runs(&line.spots) {
+    for run in runs(&line.spots, bridged) {
         let at = |(place, value): (usize, f64)| format!("{},{}", short(across(place)), short(scale.place(value)));
         let joined = |points: Vec<(usize, f64)>| points.into_iter().map(at).collect::<Vec<_>>().join(" ");
         if !line.style.is_grey() {
@@ -97,13 +99,13 @@ fn series(line: &Line, scale: &Scale, across: impl Fn(usize) -> f64) -> Element 
     group
 }
 
-/// The stretches without a gap.
-fn runs(spots: &[Option<Spot>]) -> Vec<Vec<(usize, Spot)>> {
+/// The stretches without a gap; one, where gaps are bridged.
+fn runs(spots: &[Option<Spot>], bridged: bool) -> Vec<Vec<(usize, Spot)>> {
     let mut runs: Vec<Vec<(usize, Spot)>> = Vec::new();
     let mut open = false;
     for (place, spot) in spots.iter().enumerate() {
         let Some(spot) = spot.filter(|spot| spot.value > 0.0) else {
-            open = false;
+            open &= bridged;
             continue;
         };
         if !open {
@@ -124,7 +126,7 @@ mod tests {
     #[test]
     fn a_gap_breaks_the_line_and_hides_nothing() {
         let spot = |value| Some(Spot { value, low: value, high: value });
-        let places: Vec<Vec<usize>> = runs(&[spot(1.0), None, spot(2.0), spot(3.0), spot(0.0)])
+        let places: Vec<Vec<usize>> = runs(&[spot(1.0), None, spot(2.0), spot(3.0), spot(0.0)], false)
             .iter()
             .map(|run| run.iter().map(|&(place, _)| place).collect())
             .collect();
