@@ -26,6 +26,7 @@
 //! assert!(visit_named("nonsense", &mut longest).is_err());
 //! ```
 
+pub mod allocation;
 mod by_name;
 
 pub use by_name::ByNameError;
