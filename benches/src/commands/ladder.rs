@@ -43,6 +43,9 @@ pub(crate) struct LadderArguments {
     /// Leave out what is beyond the ladder.
     #[arg(long)]
     steps_only: bool,
+    /// Print the results as JSON.
+    #[arg(long)]
+    json: bool,
     /// The folder for the JSON and CSV files.
     #[arg(long, value_name = "DIR", default_value = "results")]
     output: PathBuf,
@@ -69,7 +72,7 @@ pub(crate) fn run(arguments: &LadderArguments) -> Result<u8> {
     for &threads in &threads {
         Shape::new(threads, arguments.requests).map_err(refuse)?;
     }
-    let session = Session::begin("ladder", &arguments.output)?;
+    let session = Session::begin("ladder", &arguments.output, arguments.json)?;
     let memory = Memory::synthetic(PAGES_GIB).map_err(refuse)?;
     let plan = Plan {
         steps: all,

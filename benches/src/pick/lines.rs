@@ -30,7 +30,7 @@ pub fn main_lines(entry: &Entry, load: &Load) -> String {
     let (krate, design) = factory(entry);
     let (workers, slots) = (load.shape.lanes(), load.shape.slots_per_lane());
     let head = format!(
-        "//! {workers} workers with {slots} slots each, over `{}`.
+        "// {workers} workers with {slots} slots each, over `{}`.
 
 use slotwork_workqueue::Workqueue;
 use {krate}::{design};
