@@ -19,6 +19,8 @@ pub enum Check {
     Sampled,
     /// Recorded runs, searched for an order that explains them.
     History,
+    /// Calls on one thread, counted: limits, allocations.
+    Inspection,
     /// Threads suspended at every step, and every periodic schedule.
     Progress,
     /// A site weakened, and every model run again.
@@ -29,7 +31,8 @@ pub enum Check {
 
 impl Check {
     /// All kinds.
-    pub const ALL: [Self; 6] = [Self::Model, Self::Sampled, Self::History, Self::Progress, Self::Audit, Self::Museum];
+    pub const ALL: [Self; 7] =
+        [Self::Model, Self::Sampled, Self::History, Self::Inspection, Self::Progress, Self::Audit, Self::Museum];
 
     /// Its name in reports.
     #[must_use]
@@ -38,6 +41,7 @@ impl Check {
             Self::Model => "model",
             Self::Sampled => "sampled",
             Self::History => "history",
+            Self::Inspection => "inspection",
             Self::Progress => "progress",
             Self::Audit => "audit",
             Self::Museum => "museum",

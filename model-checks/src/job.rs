@@ -204,17 +204,18 @@ impl Job {
                 command.env_remove(name);
             }
         }
-        match command.output() {
+        match crate::apart::output(&mut command, crate::apart::LIMIT) {
             Ok(output) => {
                 let text = String::from_utf8_lossy(&output.stdout);
                 let (steps, line) = text.trim_end().rsplit_once('\n').unwrap_or(("", text.trim_end()));
-                let verdict = Verdict::read(line, output.status.code()).unwrap_or_else(|| {
+                let verdict = Verdict::read(line, output.status.code().and_then(|code| i32::try_from(code).ok()));
+                let verdict = verdict.unwrap_or_else(|| {
                     let errors = String::from_utf8_lossy(&output.stderr);
                     Verdict::Broken(format!("{}: {text}{errors}", output.status))
                 });
                 (verdict, steps.into())
             }
-            Err(error) => (Verdict::Broken(format!("no process for it: {error}")), String::new()),
+            Err(why) => (Verdict::Broken(why), String::new()),
         }
     }
 

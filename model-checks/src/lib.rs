@@ -6,6 +6,7 @@
 //!   audit      every ordering weakened by a step: which model notices?
 //!   card       all of it, planned, run apart, and put together: a proof card per design
 //!   histories  recorded runs, searched for an order that explains them
+//!   inspection what one thread finds out: limits, allocations
 //!   progress   who waits for whom: threads suspended at every step, and every periodic schedule
 //!   evidence   what one check found out about one design: a row of its proof card
 //!   job        one model × one design × one view: a process of its own, and the line it reports
@@ -41,13 +42,15 @@
 //! RUSTFLAGS="--cfg loom" cargo test -p model-checks --release   the same, unbounded where that ends in minutes
 //! ```
 //!
-//! Nothing here limits time or counts executions down: a run that is cut off must not look like one
-//! that ended.
+//! Nothing here counts executions down: a run that is cut off must not look like one that ended. One that takes longer
+//! than half an hour, or more steps than a model should, has not answered, and is no rejection either.
 
+mod apart;
 pub mod audit;
 pub mod card;
 pub mod evidence;
 pub mod histories;
+pub mod inspection;
 pub mod job;
 pub mod models;
 pub mod museum;

@@ -64,7 +64,8 @@ fn results(folder: &Path, extension: &str) -> Vec<std::path::PathBuf> {
 fn a_part_is_never_green() {
     let folder = tempfile::tempdir().unwrap();
     for part in ["3/60", "4/60"] {
-        let output = proofs(folder.path(), &["verify", "--design", "bitmap-claim", "--partition", part]);
+        let asked = ["verify", "--design", "bitmap-claim", "--partition", part, "--commit", "c0ffee"];
+        let output = proofs(folder.path(), &asked);
         let printed = text(&output.stdout);
         assert_eq!(output.status.code(), Some(0), "{printed}{}", text(&output.stderr));
         assert!(printed.contains("INCOMPLETE") && printed.contains("not done: "), "{printed}");

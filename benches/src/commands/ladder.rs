@@ -46,6 +46,9 @@ pub(crate) struct LadderArguments {
     /// Leave out what is beyond the ladder.
     #[arg(long)]
     steps_only: bool,
+    /// Print the results as JSON.
+    #[arg(long)]
+    json: bool,
     /// The folder for the JSON and CSV files.
     #[arg(long, value_name = "DIR", default_value = "results")]
     output: PathBuf,
@@ -74,9 +77,9 @@ pub(crate) fn run(arguments: &LadderArguments) -> Result<u8> {
     }
     if let Some(machine) = &arguments.machine {
         let work = unique(arguments.work.clone());
-        return super::simulate::simulated_ladder(machine, all, threads, work, arguments.requests, &arguments.output);
+        return super::simulate::simulated_ladder(machine, all, threads, work, arguments.requests, &arguments.output, arguments.json);
     }
-    let session = Session::begin("ladder", &arguments.output)?;
+    let session = Session::begin("ladder", &arguments.output, arguments.json)?;
     let memory = Memory::synthetic(PAGES_GIB).map_err(refuse)?;
     let plan = Plan {
         steps: all,

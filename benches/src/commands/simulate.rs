@@ -277,6 +277,7 @@ pub(crate) fn simulated_ladder(
     work: Vec<Work>,
     requests: usize,
     output: &Path,
+    json: bool,
 ) -> Result<u8> {
     let profile = Profile::named(machine).map_err(refuse)?;
     let arguments = SimulateArguments {
@@ -295,7 +296,7 @@ pub(crate) fn simulated_ladder(
         trace: None,
         sensitivity: false,
         against: None,
-        json: false,
+        json,
         output: output.into(),
     };
     run_ladder(&arguments, &profile, "simulate-ladder", steps, threads, work)

@@ -66,6 +66,9 @@ pub(crate) struct WorkqueueBenchArguments {
     /// Measure with each of these numbers of worker threads, and print the published table beside it.
     #[arg(long, value_name = "N,N,…", value_delimiter = ',', value_parser = count::<MAX_THREADS>, conflicts_with = "threads")]
     threads_sweep: Vec<usize>,
+    /// Print the results as JSON.
+    #[arg(long)]
+    json: bool,
     /// The folder for the JSON and CSV files.
     #[arg(long, value_name = "DIR", default_value = "results")]
     output: PathBuf,
@@ -95,7 +98,7 @@ pub(crate) fn run(arguments: &WorkqueueBenchArguments) -> Result<u8> {
             }
         }
     }
-    let session = Session::begin("workqueue-bench", &arguments.output)?;
+    let session = Session::begin("workqueue-bench", &arguments.output, arguments.json)?;
     let memory = match &arguments.input {
         Some(path) => Memory::of_file(path).map_err(|error| refuse(format!("{:#}", anyhow::Error::from(error))))?,
         None => Memory::synthetic(arguments.memory).map_err(refuse)?,
@@ -116,7 +119,7 @@ pub(crate) fn run(arguments: &WorkqueueBenchArguments) -> Result<u8> {
     let mut watch = Watch { interrupted: session.interrupted, progress: &mut |pages| bar.inc(pages) };
     let measured = plan.measure(&mut watch, &mut |row| {
         bar.set_message(format!("{} at {} threads", row.configuration, row.threads));
-        if !sweeps {
+        if !sweeps && !arguments.json {
             // A line that cannot be printed now will be missed at the end too.
             bar.suspend(|| drop(print(&format!("{}\n", run_line(row)))));
         }

@@ -3,13 +3,13 @@
 mod support;
 
 use slotwork::{Claimed, Design, Shape, Submitters};
+use slotwork_catalog::allocation::{Count, Counting};
 use std::thread::{scope, spawn, yield_now};
-use support::allocation::Count;
 use support::known_bad::{self, Bad};
 use support::{acquire_all, acquired, assert_rejected, for_every_design, full_circle, handles, small, take_all};
 
 #[global_allocator]
-static ALLOCATOR: support::allocation::Counting = support::allocation::Counting;
+static ALLOCATOR: Counting = Counting;
 
 /// Ten thousand clients that come and go, in a thousand threads; the queue ends in yet another.
 fn thread_exit<D: Design>() {

@@ -6,14 +6,14 @@ use slotwork::{
     ClientError, Design, HeaderTable, LaneId, Native, Pool, PoolError, RequestQueue, Shape, ShapeError, SlotId,
     SubmitterCount, Submitters,
 };
-use support::allocation::Count;
+use slotwork_catalog::allocation::{Count, Counting};
 use support::known_bad::{self, Bad};
 use support::{
     QueueOf, acquire_all, admitted, assert_rejected, for_every_design, full_circle, handles, large, take_all,
 };
 
 #[global_allocator]
-static ALLOCATOR: support::allocation::Counting = support::allocation::Counting;
+static ALLOCATOR: Counting = Counting;
 
 /// Each size is tried as it is and, where the design takes it, with two lanes.
 fn capacity<D: Design>() {

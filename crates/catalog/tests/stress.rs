@@ -3,6 +3,7 @@
 mod support;
 
 use slotwork::Design;
+use slotwork_catalog::allocation::Counting;
 use std::time::Duration;
 use support::crew::{Plan, run, try_run};
 use support::known_bad::{self, Bad};
@@ -10,7 +11,7 @@ use support::plain_flip::PlainFlip;
 use support::{admitted, assert_rejected, clients_of, for_every_design};
 
 #[global_allocator]
-static ALLOCATOR: support::allocation::Counting = support::allocation::Counting;
+static ALLOCATOR: Counting = Counting;
 
 fn grid<D: Design>(clients: &[usize], requests: u64) {
     for &clients in clients {

@@ -1,6 +1,7 @@
 //! Which rows establish a design's claims. A claim that nothing establishes keeps its card from being green.
 
 use crate::evidence::{Check, Evidence, Outcome};
+use crate::inspection::{ALLOCATIONS, LIMITS};
 use slotwork::{NoneFree, Operation, Order, Progress, Submitters};
 use slotwork_catalog::Entry;
 
@@ -11,18 +12,12 @@ pub struct Claim {
     pub text: String,
     /// Each of these kinds must have a row with this property that passed; one that begins so will do.
     pub needs: Vec<(Check, String)>,
-    /// Where it is checked instead, if no card can: by the compiler, or by a test that needs a process of its own.
-    pub elsewhere: Option<&'static str>,
 }
 
 impl Claim {
     fn by(text: impl Into<String>, needs: &[(Check, &str)]) -> Self {
         let needs = needs.iter().map(|&(check, property)| (check, property.into())).collect();
-        Self { text: text.into(), needs, elsewhere: None }
-    }
-
-    fn elsewhere(text: impl Into<String>, place: &'static str) -> Self {
-        Self { text: text.into(), needs: Vec::new(), elsewhere: Some(place) }
+        Self { text: text.into(), needs }
     }
 
     /// Whether these rows establish it.
@@ -49,10 +44,8 @@ pub fn claims_of(entry: &Entry) -> Vec<Claim> {
         // These three have models for two clients only.
         all.retain(|claim| claim.text != "a slot has one owner" && claim.text != "no slot is lost");
         all.push(Claim::by("a slot has one owner", &[(Check::History, "one owner")]));
-        all.push(Claim::elsewhere(
-            "one submitter",
-            "the compiler: tests that must not compile, in crates/slotwork/src/pool.rs",
-        ));
+        // The compiler keeps it where the design is known; where it is not, the queue itself does.
+        all.push(Claim::by("one submitter", &[(Check::Inspection, LIMITS)]));
     } else {
         all.push(Claim::by("many submitters", &[(Check::Model, "many submitters")]));
     }
@@ -84,7 +77,7 @@ pub fn claims_of(entry: &Entry) -> Vec<Claim> {
         };
         // The row says what was found; that it passes says that it agrees with the claim.
         let needs = vec![(Check::Progress, format!("{name} "))];
-        all.push(Claim { text, needs, elsewhere: None });
+        all.push(Claim { text, needs });
     }
     if claims.work_conserving {
         all.push(Claim::by(
@@ -93,13 +86,10 @@ pub fn claims_of(entry: &Entry) -> Vec<Claim> {
         ));
     }
     if !claims.allocates {
-        all.push(Claim::elsewhere("allocates nothing once built", "cargo test -p slotwork-catalog --test memory"));
+        all.push(Claim::by("allocates nothing once built", &[(Check::Inspection, ALLOCATIONS)]));
     }
     if claims.max_lanes.is_some() || claims.max_slots_per_lane.is_some() || claims.max_clients.is_some() {
-        all.push(Claim::elsewhere(
-            "its limits are refused at the right argument",
-            "cargo test -p slotwork-catalog --test shapes",
-        ));
+        all.push(Claim::by(LIMITS, &[(Check::Inspection, LIMITS)]));
     }
     all
 }

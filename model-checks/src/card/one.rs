@@ -1,6 +1,7 @@
 //! One check of one design, in a process of its own: this program, started again.
 
 use super::plan::Level;
+use crate::apart::{LIMIT, output};
 use crate::evidence::{Check, Evidence, Extent, Outcome};
 use std::process::{Command, ExitCode};
 
@@ -11,10 +12,7 @@ const MARK: &str = "--run-one-check";
 pub(super) fn run_apart(check: Check, design: &str, level: Level) -> Vec<Evidence> {
     let run = || -> Result<Vec<Evidence>, String> {
         let program = std::env::current_exe().map_err(|error| format!("this program is nowhere: {error}"))?;
-        let output = Command::new(program)
-            .args([MARK, check.name(), design, &level.to_string()])
-            .output()
-            .map_err(|error| format!("no process for it: {error}"))?;
+        let output = output(Command::new(program).args([MARK, check.name(), design, &level.to_string()]), LIMIT)?;
         let errors = String::from_utf8_lossy(&output.stderr);
         if !output.status.success() {
             return Err(format!("{}: {}", output.status, errors.trim()));
@@ -57,6 +55,7 @@ pub fn run_if_asked() -> Option<ExitCode> {
     let rows = match check.as_str() {
         "progress" => crate::progress::matrix(design, full),
         "history" => crate::histories::histories(design, full),
+        "inspection" => crate::inspection::inspection(design),
         _ => None,
     };
     match rows.map(|rows| serde_json::to_string(&rows)) {

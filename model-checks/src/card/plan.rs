@@ -4,6 +4,7 @@
 //!   model/<model>/<design>/<view>/<bound>      one model of one design in one view
 //!   progress/<design>                          its operations, with threads suspended
 //!   history/<design>                           its recorded runs
+//!   inspection/<design>                        its limits, and whether it allocates
 //!   audit/<table>.<SITE>=<ordering>            one ordering, weakened
 //!   museum/<exhibit>                           a known fault, which must be rejected
 //! ```
@@ -50,6 +51,8 @@ pub enum Task {
     Progress(&'static str, Level),
     /// The histories of one design.
     History(&'static str, Level),
+    /// The limits and allocations of one design.
+    Inspection(&'static str, Level),
     /// A mutant, by its table and its weakening.
     Audit(&'static str, String),
     /// An exhibit.
@@ -77,6 +80,7 @@ impl Task {
             }
             Self::Progress(design, _) => format!("progress/{design}"),
             Self::History(design, _) => format!("history/{design}"),
+            Self::Inspection(design, _) => format!("inspection/{design}"),
             Self::Audit(_, mutant) => format!("audit/{mutant}"),
             Self::Museum(exhibit) => format!("museum/{exhibit}"),
         }
@@ -89,6 +93,7 @@ impl Task {
             Self::Model(task) => vec![task.run()],
             Self::Progress(design, level) => run_apart(Check::Progress, design, *level),
             Self::History(design, level) => run_apart(Check::History, design, *level),
+            Self::Inspection(design, level) => run_apart(Check::Inspection, design, *level),
             Self::Audit(table, mutant) => tables()
                 .iter()
                 .filter(|known| known.name == *table)
@@ -163,6 +168,7 @@ pub fn plan(level: Level, designs: &[String]) -> Result<Vec<Task>, UnknownDesign
     for entry in &chosen {
         tasks.push(Task::Progress(entry.name, level));
         tasks.push(Task::History(entry.name, level));
+        tasks.push(Task::Inspection(entry.name, level));
         let explored = visit_models(&mut Models(entry, level, &Lens::EXPLORING));
         let sampled = visit_sampled_models(&mut Models(entry, level, &Lens::SAMPLING));
         // Eight threads and fifty rounds.

@@ -128,6 +128,9 @@ pub enum MergeError {
     /// They are about different things.
     #[error("the files differ in {0}: '{1}' and '{2}'; only parts of one run can be merged")]
     Different(&'static str, String, String),
+    /// Nobody knows whether they are about the same code.
+    #[error("{0} is not known to be one state of the code; only parts of one commit, without changes, can be merged")]
+    NoCommit(String),
     /// One is there twice.
     #[error("task {0} is in two of the files")]
     Twice(String),
@@ -233,6 +236,12 @@ impl Proofs {
 /// # Errors
 /// [`MergeError`].
 pub fn merge(parts: Vec<Proofs>) -> Result<Proofs, MergeError> {
+    let is_known = |commit: &str| commit.starts_with(|first: char| first.is_ascii_hexdigit()) && !commit.contains(' ');
+    if parts.len() > 1
+        && let Some(part) = parts.iter().find(|part| !is_known(&part.commit))
+    {
+        return Err(MergeError::NoCommit(part.commit.clone()));
+    }
     let mut parts = parts.into_iter();
     let mut whole = parts.next().ok_or(MergeError::Nothing)?;
     for part in parts {

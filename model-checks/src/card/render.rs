@@ -66,7 +66,7 @@ fn status_of(proofs: &Proofs, entry: &Entry, own: &[&Evidence], audited: &[&Evid
         let mut parts = task.split('/');
         match parts.next() {
             Some("model") => parts.nth(1) == Some(entry.name),
-            Some("progress" | "history") => parts.next() == Some(entry.name),
+            Some("progress" | "history" | "inspection") => parts.next() == Some(entry.name),
             Some("audit") => {
                 parts.next().is_some_and(|mutant| tables.contains(mutant.split('.').next().unwrap_or_default()))
             }
@@ -81,15 +81,9 @@ fn status_of(proofs: &Proofs, entry: &Entry, own: &[&Evidence], audited: &[&Evid
 fn claims_table(entry: &Entry, own: &[&Evidence]) -> String {
     let mut table = table(&["claim", "established by", ""]);
     for claim in claims_of(entry) {
-        let (by, mark) = match claim.elsewhere {
-            Some(place) => (format!("not by a card: {place}"), "elsewhere"),
-            None => {
-                let kinds: Vec<&str> = claim.needs.iter().map(|(check, _)| check.name()).collect();
-                let mark = if claim.is_established(own.iter().copied()) { "yes" } else { "NO" };
-                (kinds.join(", "), mark)
-            }
-        };
-        table.add_row([claim.text.as_str(), by.as_str(), mark]);
+        let kinds: Vec<&str> = claim.needs.iter().map(|(check, _)| check.name()).collect();
+        let mark = if claim.is_established(own.iter().copied()) { "yes" } else { "NO" };
+        table.add_row([claim.text.as_str(), kinds.join(", ").as_str(), mark]);
     }
     format!("{table}\n\n")
 }
@@ -176,7 +170,8 @@ const AROUND: [&str; 3] = ["pool", "event", "engine"];
 /// All designs in a table, the shared parts, the museum, and what it comes to.
 #[must_use]
 pub fn summary(proofs: &Proofs) -> String {
-    let mut designs = table(&["design", "models", "sampled", "histories", "progress", "orderings", "ms", "card"]);
+    let mut designs =
+        table(&["design", "models", "sampled", "histories", "inspection", "progress", "orderings", "ms", "card"]);
     for name in proofs.designs() {
         let Ok(entry) = slotwork_catalog::entry(name) else { continue };
         let own: Vec<&Evidence> =
@@ -199,6 +194,7 @@ pub fn summary(proofs: &Proofs) -> String {
             count(Check::Model),
             count(Check::Sampled),
             count(Check::History),
+            count(Check::Inspection),
             count(Check::Progress),
             format!("{killed} of {} killed", audited.len()),
             milliseconds.to_string(),

@@ -82,6 +82,14 @@ pub fn gallery() -> Vec<Piece> {
     models.chain(progress).chain(histories).collect()
 }
 
+/// What is wrong by these rows, each in a line.
+fn refuted(rows: &[Evidence]) -> impl Iterator<Item = &str> {
+    rows.iter().filter_map(|row| match &row.outcome {
+        Outcome::Failed { why, .. } => Some(why.as_str()),
+        _ => None,
+    })
+}
+
 impl Piece {
     /// Shows it: rejects it again, here and now.
     #[must_use]
@@ -113,13 +121,17 @@ impl Piece {
                 };
                 let rows = matrix.evidence();
                 let looked_at = rows.iter().map(|row| row.count).sum();
-                let refuted = rows.iter().find_map(|row| match &row.outcome {
-                    Outcome::Failed { why, .. } => Some(why.clone()),
-                    _ => None,
-                });
                 let steps = matrix.to_string();
-                let nothing = || "no claim of it was refuted".into();
-                shown(refuted.is_some(), refuted.unwrap_or_else(nothing), steps, looked_at)
+                match refuted(&rows).find(|why| why.contains(exhibit.expected)).map(String::from) {
+                    None => shown(false, format!("it was not found that {}", exhibit.expected), steps, looked_at),
+                    Some(why) => match progress::measure(exhibit.counterpart, false) {
+                        Some(Ok(sound)) if refuted(&sound.evidence()).next().is_none() => {
+                            let how = format!("{why}; of its counterpart {} nothing is refuted", exhibit.counterpart);
+                            shown(true, how, steps, looked_at)
+                        }
+                        _ => shown(false, "its counterpart is refuted".into(), steps, looked_at),
+                    },
+                }
             }
             Way::History(known) => {
                 let rejection = (known.survey)(Source::Shuttle).rejection;

@@ -224,6 +224,10 @@ pub struct ProgressExhibit {
     pub story: &'static str,
     /// The design.
     pub design: &'static str,
+    /// What is found out about it: how the refuted claim begins, or with which words.
+    pub expected: &'static str,
+    /// A design of the catalog that does the same, and of which nothing is refuted.
+    pub counterpart: &'static str,
 }
 
 /// The exhibits of progress.
@@ -232,21 +236,29 @@ pub const PROGRESS_EXHIBITS: &[ProgressExhibit] = &[
         name: "queue_without_helping",
         story: "a request is announced, then put in; a worker waits for what is announced, so a client suspended between the two steps stops it for ever",
         design: QueueWithoutHelping::NAME,
+        expected: "take blocks: held up by a client suspended before museum-progress.PUT",
+        counterpart: "double-list",
     },
     ProgressExhibit {
         name: "no_reload_livelock_claim_recheck_counter",
         story: "enter, look whether there are too many, leave, try again: two clients in step keep each other out for ever, though nobody is suspended",
         design: ClaimRecheck::NAME,
+        expected: "acquire is obstruction-free only",
+        counterpart: "bitmap-claim",
     },
     ProgressExhibit {
         name: "paused_peer_full_empty_for_ever",
         story: "no call waits, but while one client is suspended inside its submit, its lane says 'nothing is submitted' for ever",
         design: EmptyForEver::NAME,
+        expected: "a thread suspended in submit lets the others complete 0 requests",
+        counterpart: "double-list",
     },
     ProgressExhibit {
         name: "lock_claims_lock_free",
         story: "a lock that claims to be lock-free: whoever is suspended inside holds up all others",
         design: LockClaimsLockFree::NAME,
+        expected: "suspended inside global-lock.LOCK",
+        counterpart: "global-lock",
     },
 ];
 

@@ -1,7 +1,6 @@
 //! What the test files share: the run over all designs, shapes, and the parts in the files beside.
 #![allow(dead_code, reason = "each test file is a crate of its own, and uses a part")]
 
-pub(crate) mod allocation;
 pub(crate) mod crew;
 pub(crate) mod kept;
 pub(crate) mod known_bad;

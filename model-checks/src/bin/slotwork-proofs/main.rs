@@ -7,7 +7,12 @@ mod cli;
 mod museum;
 mod verify;
 
+use slotwork_catalog::allocation::Counting;
 use std::process::ExitCode;
+
+/// Whether a design allocates is found out in a process of this program.
+#[global_allocator]
+static ALLOCATOR: Counting = Counting;
 
 /// A check failed, or a result could not be kept.
 const FAILED: u8 = 1;

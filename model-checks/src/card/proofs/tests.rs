@@ -56,6 +56,15 @@ fn all_done_and_passed_is_green() {
 }
 
 #[test]
+fn parts_of_who_knows_which_code_are_refused() {
+    for commit in ["c0ffee and changes", "unknown", ""] {
+        let parts = halves().map(|part| Proofs { commit: commit.into(), ..part });
+        assert_eq!(merge(parts.into()), Err(MergeError::NoCommit(commit.into())));
+    }
+    assert!(merge(halves().into()).is_ok());
+}
+
+#[test]
 fn a_task_that_is_missing_makes_it_incomplete() {
     let mut proofs = whole();
     let gone = proofs.done.pop().unwrap();

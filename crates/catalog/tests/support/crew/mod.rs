@@ -14,9 +14,9 @@ mod worker;
 
 use self::client::ClientRun;
 use self::worker::WorkerRun;
-use super::allocation::Count;
 use super::{ClientOf, WorkerOf, acquire_all, handles, message_of};
 use slotwork::{CachePadded, Client, Design, Order, RequestQueue, Shape, SlotId};
+use slotwork_catalog::allocation::Count;
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, OnceLock};
 use std::thread::{JoinHandle, sleep, spawn};

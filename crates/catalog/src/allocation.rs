@@ -1,10 +1,23 @@
-//! A global allocator that counts, thread by thread, so that tests beside do not disturb a count.
+//! A global allocator that counts, thread by thread, so that others beside do not disturb a count: whether a design
+//! allocates is found out with it. A program that wants to know installs it:
+//!
+//! ```
+//! use slotwork_catalog::allocation::{Count, Counting};
+//!
+//! #[global_allocator]
+//! static ALLOCATOR: Counting = Counting;
+//!
+//! let before = Count::now();
+//! drop(Box::new(7));
+//! assert_eq!(before.since(), Count { calls: 1, bytes: 0 });
+//! ```
 
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::cell::Cell;
 
-/// To be installed by a test file as its `#[global_allocator]`.
-pub(crate) struct Counting;
+/// To be installed by a program as its `#[global_allocator]`.
+#[derive(Clone, Copy, Debug)]
+pub struct Counting;
 
 thread_local! {
     static CALLS: Cell<u64> = const { Cell::new(0) };
@@ -13,21 +26,31 @@ thread_local! {
 
 /// What one thread did with the allocator since it began.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Count {
+pub struct Count {
     /// Calls that asked for memory.
-    pub(crate) calls: u64,
+    pub calls: u64,
     /// Bytes allocated, less bytes freed; below zero when it frees what others allocated.
-    pub(crate) bytes: i64,
+    pub bytes: i64,
 }
 
 impl Count {
     /// The calling thread's count.
-    pub(crate) fn now() -> Self {
+    #[must_use]
+    pub fn now() -> Self {
         Self { calls: CALLS.get(), bytes: BYTES.get() }
     }
 
+    /// Whether the program installed the counting allocator; without it, everything counts as nothing.
+    #[must_use]
+    pub fn is_counting() -> bool {
+        let before = Self::now();
+        drop(std::hint::black_box(Box::new(7_u64)));
+        before.since().calls > 0
+    }
+
     /// What was counted since then.
-    pub(crate) fn since(self) -> Self {
+    #[must_use]
+    pub fn since(self) -> Self {
         let now = Self::now();
         Self { calls: now.calls - self.calls, bytes: now.bytes - self.bytes }
     }

@@ -1,0 +1,34 @@
+//! A process of its own, for as long as it may take: what does not end has not answered.
+
+use process_control::{ChildExt, Control, Output};
+use std::process::{Command, Stdio};
+use std::time::Duration;
+
+/// Longer than any check takes on a slow machine with others on it; what takes longer is taken for one that does not end.
+pub(crate) const LIMIT: Duration = Duration::from_secs(30 * 60);
+
+/// Runs it to its end and reads what it says; after `limit` it is ended, and that is the error.
+///
+/// # Errors
+/// Why there is no output, in one line.
+pub(crate) fn output(command: &mut Command, limit: Duration) -> Result<Output, String> {
+    let child = command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn();
+    let child = child.map_err(|error| format!("no process for it: {error}"))?;
+    let ended = child.controlled_with_output().time_limit(limit).terminate_for_timeout().wait();
+    ended
+        .map_err(|error| format!("its process cannot be waited for: {error}"))?
+        .ok_or_else(|| format!("it did not end within {} s", limit.as_secs_f64()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_does_not_end_is_ended_and_has_not_answered() {
+        let why = output(Command::new("sleep").arg("600"), Duration::from_millis(50)).unwrap_err();
+        assert!(why.contains("did not end within 0.05 s"), "{why}");
+        assert!(output(Command::new("true").arg("600"), LIMIT).unwrap().status.success());
+        assert!(output(&mut Command::new("no-such-program-here"), LIMIT).is_err());
+    }
+}
