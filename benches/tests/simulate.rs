@@ -77,7 +77,7 @@ fn the_cause_of_the_fall_is_the_line_that_all_look_at() {
 
 fn slotwork(folder: &Path, arguments: &[&str]) -> Output {
     let mut command = assert_cmd::Command::new(env!("CARGO_BIN_EXE_slotwork"));
-    command.current_dir(folder).args(arguments).timeout(Duration::from_secs(60)).output().unwrap()
+    command.current_dir(folder).args(arguments).timeout(Duration::from_secs(300)).output().unwrap()
 }
 
 #[track_caller]

@@ -59,7 +59,8 @@ fn pair(cores: [usize; 2], placement: &Placement, bodies: [&(dyn Fn() -> Duratio
 
 /// Half of a round trip of one line between two cores, in nanoseconds.
 fn line_trip(placement: &Placement) -> Option<f64> {
-    const TRIPS: u32 = 2000;
+    const TRIPS: u32 = 200;
+    const QUIET: usize = 60;
     let word = CachePadded::new(AtomicU64::new(0));
     let player = |number: u64| {
         let word = &word;
@@ -75,7 +76,8 @@ fn line_trip(placement: &Placement) -> Option<f64> {
         }
     };
     let (first, second) = (player(0), player(1));
-    fastest(TRIALS, 2 * TRIPS, || {
+    // Many short trials: on a busy machine some fall into a quiet moment.
+    fastest(QUIET, 2 * TRIPS, || {
         word.store(0, Ordering::Release);
         pair([0, 1], placement, [&first, &second])
     })
@@ -133,7 +135,13 @@ fn wake(placement: &Placement) -> Option<(f64, f64)> {
 /// Two threads on one core yield to each other: nanoseconds of one turn.
 fn turn(placement: &Placement) -> Option<f64> {
     const TURNS: u32 = 2000;
+    let there = AtomicU64::new(0);
     let yields = || {
+        // Both have to be there, or the first one yields to nobody.
+        let round = there.fetch_add(1, Ordering::AcqRel) / 2;
+        while there.load(Ordering::Acquire) < 2 * round + 2 {
+            std::thread::yield_now();
+        }
         let start = Instant::now();
         (0..TURNS).for_each(|_| std::thread::yield_now());
         start.elapsed()
@@ -215,7 +223,11 @@ pub fn calibrate(placement: &Placement, like: &Profile) -> Result<Profile, Simul
     profile = set(profile, Cost::Hit, hit);
     profile = set(profile, Cost::Store, hit);
     profile = set(profile, Cost::Exchange, (step(|| _ = word.fetch_add(1, Ordering::AcqRel)) - hit).max(0.1));
-    profile = set(profile, Cost::Fence, step(|| fence(Ordering::SeqCst)));
+    let fenced = step(|| {
+        word.store(1, Ordering::Release);
+        fence(Ordering::SeqCst);
+    });
+    profile = set(profile, Cost::Fence, (fenced - hit).max(0.1));
     profile = set(profile, Cost::Pause, step(std::hint::spin_loop));
     profile = set(profile, Cost::Yield, step(std::thread::yield_now));
     if let Some(turn) = turn(placement) {

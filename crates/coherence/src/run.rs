@@ -72,7 +72,7 @@ pub struct Options {
 
 impl Default for Options {
     fn default() -> Self {
-        Self { seed: 1, idle_limit: 50_000_000, trace: None }
+        Self { seed: 1, idle_limit: 5_000_000, trace: None }
     }
 }
 
