@@ -3,7 +3,10 @@
 use super::Watch;
 use super::drive::{DriveError, Run, Until, drive};
 use super::job::{Job, StateOf};
+use super::pool;
+use crate::peers::{Pair, visit_peers};
 use clap::ValueEnum;
+use crossbeam_queue::ArrayQueue;
 use serde::{Serialize, Serializer};
 use slotwork::{Claims, Design, Dispatch, Native, Pool, Shape};
 use slotwork_catalog::{UnknownDesign, Visitor, visit_all, visit_named, visit_steps};
@@ -97,6 +100,17 @@ impl Driven {
     #[must_use]
     pub fn of<D: Design>() -> Self {
         Self { design: D::NAME, claims: D::CLAIMS, fills_first: fills_first::<D>(), run: drive::<D> }
+    }
+
+    /// The peer of this name, or rayon: what competes beside the designs when it is asked for.
+    #[must_use]
+    pub fn peer(name: &str) -> Option<Self> {
+        if name == pool::NAME {
+            let claims =
+                Claims { source: "rayon 1, a pool and a queue of free requests", ..<Pair<ArrayQueue<u32>>>::CLAIMS };
+            return Some(Self { design: pool::NAME, claims, fills_first: false, run: pool::drive });
+        }
+        visit_peers(&mut Enter).into_iter().find(|driven| driven.design == name)
     }
 
     /// The layouts between the second and the third version, which are no designs of their own.
@@ -231,7 +245,8 @@ impl Configuration {
             V2 => Self::new(V2, visit_named("shared-bitmap", &mut Enter)?, Manner::V2),
             V3 => Self::new(V3, visit_named("bitmap", &mut Enter)?, Manner::V3),
             _ => {
-                let driven = visit_named(name, &mut Enter)?;
+                let driven = visit_named(name, &mut Enter);
+                let driven = driven.or_else(|unknown| Driven::peer(name).ok_or(unknown))?;
                 Self::new(driven.design, driven, manner)
             }
         }
@@ -311,6 +326,14 @@ mod tests {
         assert_eq!(all[1].name, V3);
         assert_eq!((all[1].waiting, all[1].dispatch), (Policy::Busy1000, Dispatch::RoundRobin));
         assert_eq!((all[0].completion, all[1].completion), (Completion::OneEvent, Completion::EventPerWorker));
+    }
+
+    #[test]
+    fn peers_and_a_thread_pool_can_be_asked_for() {
+        for name in ["rayon", "array-queue", "rtrb"] {
+            let configuration = Configuration::named(name, Manner::BEST).unwrap();
+            assert_eq!((configuration.name, configuration.refusal(64, 4)), (name, None));
+        }
     }
 
     #[test]
