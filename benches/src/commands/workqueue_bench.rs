@@ -23,7 +23,7 @@ use std::sync::Arc;
 #[command(after_help = "\
 One submitter takes a free request, names a page in it and submits it; a worker compresses the page. An attempt that \
 finds no request free is counted apart. Pages compressed must equal pages submitted, else the exit code is 1.\n\n\
-Peers can be asked for by name; rayon is a thread pool in place of the workqueue, and takes part in a sweep.\n\n\
+Rayon's thread pool can be asked for by name (rayon) in place of the workqueue, and takes part in a sweep.\n\n\
 Besides the designs there are v2-faithful and v3-faithful, as published: busy-wait of 1000, round robin, spinning \
 submitter.\n\n\
 Examples:\n  slotwork workqueue-bench -t 4 -r 4 -m 1 -c 3 --design bitmap-claim\n  \

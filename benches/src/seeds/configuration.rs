@@ -4,7 +4,7 @@ use super::Watch;
 use super::drive::{DriveError, Run, Until, drive};
 use super::job::{Job, StateOf};
 use super::pool;
-use crate::peers::{Pair, visit_peers};
+use crate::peers::Pair;
 use clap::ValueEnum;
 use crossbeam_queue::ArrayQueue;
 use serde::{Serialize, Serializer};
@@ -102,15 +102,11 @@ impl Driven {
         Self { design: D::NAME, claims: D::CLAIMS, fills_first: fills_first::<D>(), run: drive::<D> }
     }
 
-    /// The peer of this name, or rayon: what competes beside the designs when it is asked for.
+    /// A thread pool in place of a workqueue; it takes any shape, as the pair of queues does that it takes its requests from.
     #[must_use]
-    pub fn peer(name: &str) -> Option<Self> {
-        if name == pool::NAME {
-            let claims =
-                Claims { source: "rayon 1, a pool and a queue of free requests", ..<Pair<ArrayQueue<u32>>>::CLAIMS };
-            return Some(Self { design: pool::NAME, claims, fills_first: false, run: pool::drive });
-        }
-        visit_peers(&mut Enter).into_iter().find(|driven| driven.design == name)
+    pub fn pool() -> Self {
+        let claims = Claims { source: "rayon, and a queue of free requests", ..<Pair<ArrayQueue<u32>>>::CLAIMS };
+        Self { design: pool::NAME, claims, fills_first: false, run: pool::drive }
     }
 
     /// The layouts between the second and the third version, which are no designs of their own.
@@ -245,8 +241,7 @@ impl Configuration {
             V2 => Self::new(V2, visit_named("shared-bitmap", &mut Enter)?, Manner::V2),
             V3 => Self::new(V3, visit_named("bitmap", &mut Enter)?, Manner::V3),
             _ => {
-                let driven = visit_named(name, &mut Enter);
-                let driven = driven.or_else(|unknown| Driven::peer(name).ok_or(unknown))?;
+                let driven = if name == pool::NAME { Driven::pool() } else { visit_named(name, &mut Enter)? };
                 Self::new(driven.design, driven, manner)
             }
         }
@@ -329,11 +324,9 @@ mod tests {
     }
 
     #[test]
-    fn peers_and_a_thread_pool_can_be_asked_for() {
-        for name in ["rayon", "array-queue", "rtrb"] {
-            let configuration = Configuration::named(name, Manner::BEST).unwrap();
-            assert_eq!((configuration.name, configuration.refusal(64, 4)), (name, None));
-        }
+    fn a_thread_pool_can_be_asked_for() {
+        let configuration = Configuration::named("rayon", Manner::BEST).unwrap();
+        assert_eq!((configuration.name, configuration.refusal(64, 4)), ("rayon", None));
     }
 
     #[test]

@@ -78,9 +78,9 @@ pub fn drive(setup: Setup, job: &Arc<Job>, until: Until, watch: &mut Watch<'_>) 
             }
         };
         (request.number, request.page) = (submitted.requests, page);
-        let (job, free) = (Arc::clone(job), Arc::clone(&free));
+        let (own_job, back) = (Arc::clone(job), Arc::clone(&free));
         pool.spawn_fifo(move || {
-            let work = AssertUnwindSafe(|| job.work(&mut request.state, request.page));
+            let work = AssertUnwindSafe(|| own_job.work(&mut request.state, request.page));
             match catch_unwind(work) {
                 Ok(bytes) => {
                     request.bytes += bytes;
@@ -88,7 +88,7 @@ pub fn drive(setup: Setup, job: &Arc<Job>, until: Until, watch: &mut Watch<'_>) 
                 }
                 Err(_) => request.failed += 1,
             }
-            let _ = free.push(request);
+            let _ = back.push(request);
         });
         submitted.add(submitted.requests);
         page = if page + 1 == job.pages() { 0 } else { page + 1 };
