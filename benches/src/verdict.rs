@@ -107,7 +107,7 @@ fn ranking(category: Category, cells: &[&CellRecord], contenders: &[&Contender],
 }
 
 /// By design: its throughput in each round that the cell's other designs have too.
-fn samples(cell: &CellRecord, designs: &[&str]) -> CellSamples {
+pub(crate) fn samples(cell: &CellRecord, designs: &[&str]) -> CellSamples {
     let row_of = |design: &&str| cell.rows.iter().find(|row| row.design == **design);
     let takes_part = |row: &&Row| row.not_applicable.is_none() && row.failure.is_none();
     let rows: Vec<Option<&Row>> = designs.iter().map(row_of).collect();
