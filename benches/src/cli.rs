@@ -1,6 +1,7 @@
 //! The command line, and its errors in one line each.
 
 use crate::commands::allocator::AllocatorArguments;
+use crate::commands::calibrate::CalibrateArguments;
 use crate::commands::compare::CompareArguments;
 use crate::commands::gate::GateArguments;
 use crate::commands::ladder::LadderArguments;
@@ -8,6 +9,7 @@ use crate::commands::locks::LocksArguments;
 use crate::commands::migrate::MigrateArguments;
 use crate::commands::pick::PickArguments;
 use crate::commands::proofs::ForwardedArguments;
+use crate::commands::simulate::SimulateArguments;
 use crate::commands::report::ReportArguments;
 use crate::commands::workqueue_bench::WorkqueueBenchArguments;
 use clap::error::ErrorKind;
@@ -66,6 +68,10 @@ pub(crate) enum Command {
     Ladder(LadderArguments),
     /// The split of the global mutex of 2008: virtual CPUs at devices, under locks or over queues.
     Locks(LocksArguments),
+    /// Rank the designs on a simulated machine: other cores, other sockets, reproducible to the byte.
+    Simulate(SimulateArguments),
+    /// Measure this machine's costs, and write them as a profile to simulate on.
+    Calibrate(CalibrateArguments),
     /// Write a report to send: one HTML page, the same in Markdown, and every table as CSV.
     Report(ReportArguments),
     /// Hold runs of several machines against each other: where rankings agree, and where they flip.

@@ -34,6 +34,7 @@ pub mod regression;
 pub mod report;
 pub mod request;
 pub mod seeds;
+pub mod simulate;
 pub mod single;
 mod stage;
 pub mod statistics;

@@ -42,6 +42,8 @@ pub(crate) fn run(command: Command) -> Result<u8> {
         Command::Allocator(arguments) => commands::allocator::run(&arguments),
         Command::Ladder(arguments) => commands::ladder::run(&arguments),
         Command::Locks(arguments) => commands::locks::run(&arguments),
+        Command::Simulate(arguments) => commands::simulate::run(&arguments),
+        Command::Calibrate(arguments) => commands::calibrate::run(&arguments),
         Command::Report(arguments) => commands::report::run(&arguments),
         Command::Compare(arguments) => commands::compare::run(&arguments),
         Command::Pick(arguments) => commands::pick::run(&arguments),

@@ -40,6 +40,9 @@ pub(crate) struct LadderArguments {
     /// Length of a run.
     #[arg(long, value_name = "S", default_value = "0.3", value_parser = seconds)]
     seconds: Duration,
+    /// Simulate it on this machine instead: see slotwork simulate.
+    #[arg(long, value_name = "MACHINE", conflicts_with_all = ["rounds", "seconds"])]
+    machine: Option<String>,
     /// Leave out what is beyond the ladder.
     #[arg(long)]
     steps_only: bool,
@@ -71,6 +74,10 @@ pub(crate) fn run(arguments: &LadderArguments) -> Result<u8> {
     let threads = unique(arguments.threads.clone());
     for &threads in &threads {
         Shape::new(threads, arguments.requests).map_err(refuse)?;
+    }
+    if let Some(machine) = &arguments.machine {
+        let work = unique(arguments.work.clone());
+        return super::simulate::simulated_ladder(machine, all, threads, work, arguments.requests, &arguments.output, arguments.json);
     }
     let session = Session::begin("ladder", &arguments.output, arguments.json)?;
     let memory = Memory::synthetic(PAGES_GIB).map_err(refuse)?;

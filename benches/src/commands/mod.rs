@@ -1,6 +1,7 @@
 //! The commands of the seeds' benchmarks: their options, and what they have in common.
 
 pub(crate) mod allocator;
+pub(crate) mod calibrate;
 pub(crate) mod compare;
 pub(crate) mod gate;
 pub(crate) mod floors;
@@ -10,6 +11,7 @@ pub(crate) mod manual;
 pub(crate) mod migrate;
 pub(crate) mod pick;
 pub(crate) mod proofs;
+pub(crate) mod simulate;
 pub(crate) mod report;
 pub(crate) mod workqueue_bench;
 

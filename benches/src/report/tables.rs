@@ -9,7 +9,8 @@ use std::fmt::Write;
 #[must_use]
 pub fn rank_report(record: &Record) -> String {
     let mut text = String::new();
-    let _ = writeln!(text, "slotwork rank · slot round trips · {}", record.started);
+    let what = if record.simulated { "slotwork simulate · SIMULATED" } else { "slotwork rank" };
+    let _ = writeln!(text, "{what} · slot round trips · {}", record.started);
     let _ = writeln!(text, "{}", record.machine);
     let _ = writeln!(text, "{}", conditions(record));
     if !record.machine.is_optimised() {
