@@ -15,7 +15,7 @@ fn main() -> ExitCode {
         }
         return ExitCode::SUCCESS;
     };
-    let count = arguments.get(1).and_then(|count| count.parse().ok());
+    let count: Option<u64> = arguments.get(1).and_then(|count| count.parse().ok());
     let found = singles.iter_mut().find(|single| single.name.replace(' ', "-") == *name);
     let (Some(count), Some(single)) = (count, found) else {
         eprintln!("instructions NAME COUNT [planted]");

@@ -2,6 +2,7 @@
 
 use crate::contender::Contender;
 use crate::placement::Placement;
+use crate::record::Kind;
 use crate::waiting::Waiting;
 use crate::workload::Cell;
 use slotwork::{Shape, ShapeError, Submitters};
@@ -146,11 +147,13 @@ pub fn cells(wanted: &Wanted, contenders: &[Contender], cores: usize) -> Result<
             }
         }
     }
-    let possible = |cell: &Cell| contenders.iter().any(|contender| admit(contender, cell).is_ok());
+    // The harness without a queue takes everything, and says nothing alone.
+    let queues: Vec<&Contender> = contenders.iter().filter(|contender| contender.kind != Kind::Floor).collect();
+    let possible = |cell: &Cell| queues.iter().any(|contender| admit(contender, cell).is_ok());
     if !cells.iter().any(possible)
         && let Some(cell) = cells.first()
     {
-        return Err(nobody_takes(cell, contenders));
+        return Err(nobody_takes(cell, &queues));
     }
     Ok(cells)
 }
@@ -159,8 +162,8 @@ fn or_default<'a, T>(wanted: &'a [T], default: &'a [T]) -> &'a [T] {
     if wanted.is_empty() { default } else { wanted }
 }
 
-fn nobody_takes(cell: &Cell, contenders: &[Contender]) -> GridError {
-    let refusal = |contender: &Contender| Some(format!("{} takes {}", contender.name, admit(contender, cell).err()?));
+fn nobody_takes(cell: &Cell, contenders: &[&Contender]) -> GridError {
+    let refusal = |contender: &&Contender| Some(format!("{} takes {}", contender.name, admit(contender, cell).err()?));
     GridError::NobodyTakes {
         clients: cell.clients,
         workers: cell.shape.lanes(),
@@ -245,6 +248,9 @@ mod tests {
         assert!(error.to_string().contains("one submitter"), "{error}");
         let error = cells(&wanted(&[65], &[1], &[4]), &named("bitmap-owned"), 2).unwrap_err();
         assert!(error.to_string().contains("at most 64 clients"), "{error}");
+        // The harness's own row takes anything, and does not make a cell possible.
+        let with_floor = [named("bitmap"), vec![crate::floors::no_queue()]].concat();
+        assert!(cells(&wanted(&[1], &[1], &[65]), &with_floor, 2).is_err());
         // One possible cell is enough: the others are shown as what they are.
         assert_eq!(cells(&Wanted::default(), &bitmap, 2).unwrap().len(), STANDARD.len());
         assert_eq!(cells(&wanted(&[1], &[1], &[64, 65]), &bitmap, 2).unwrap().len(), 2);

@@ -18,11 +18,55 @@ use crate::stage::{Crew, Stage, join_all, time_window};
 use crate::tally::{Counter, Phase};
 use crate::workload::{Cell, Conditions, WorkloadError};
 use hdrhistogram::Histogram;
-use slotwork::{Client, Design, Native, Pool, Worker};
+use slotwork::{Claims, Client, Design, Destination, LaneId, Native, Pool, RequestQueue, Worker};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
 type QueueOf<D> = <D as Design>::Queue<Native>;
+
+/// A client without its type: a call more does not matter here, and the loops are compiled once for all designs.
+trait Sender: Send {
+    /// Acquires, fills and submits; none when no slot is free.
+    fn send(&self, fill: &mut dyn FnMut(&mut Traced)) -> Option<Destination>;
+
+    /// Takes every slot there is, and tells each.
+    fn sweep(&self, slots: usize, tell: &mut dyn FnMut(&Traced));
+}
+
+/// A worker without its type.
+trait Receiver: Send {
+    /// Takes, handles and completes; says whether there was anything.
+    fn receive(&self, handle: &mut dyn FnMut(&mut Traced)) -> bool;
+
+    fn lane(&self) -> LaneId;
+}
+
+impl<Q: RequestQueue> Sender for Client<Traced, Q> {
+    fn send(&self, fill: &mut dyn FnMut(&mut Traced)) -> Option<Destination> {
+        let mut slot = self.acquire()?;
+        fill(&mut slot);
+        Some(slot.submit())
+    }
+
+    fn sweep(&self, slots: usize, tell: &mut dyn FnMut(&Traced)) {
+        // One more than there are would be one too many, and shows; without an end it would not end.
+        let held: Vec<_> = std::iter::from_fn(|| self.acquire()).take(slots.saturating_add(1)).collect();
+        held.iter().for_each(|slot| tell(slot));
+    }
+}
+
+impl<Q: RequestQueue> Receiver for Worker<Traced, Q> {
+    fn receive(&self, handle: &mut dyn FnMut(&mut Traced)) -> bool {
+        let Some(mut slot) = self.take() else { return false };
+        handle(&mut slot);
+        slot.complete();
+        true
+    }
+
+    fn lane(&self) -> LaneId {
+        self.lane()
+    }
+}
 
 /// When requests are made.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -64,11 +108,11 @@ struct ClientTrace {
 
 /// What a worker saw.
 struct WorkerTrace {
-    idle: Duration,
+    idle: u64,
     handled: Counter,
     longest: u64,
     times: Histogram<u64>,
-    /// How many the histogram had to shorten to what it can hold.
+    /// The sum of all times, for the mean.
     sum: f64,
 }
 
@@ -125,7 +169,20 @@ pub fn trace<D: Design>(cell: Cell, conditions: Conditions<'_>, pace: Pace) -> R
     for _ in 1..cell.clients {
         clients.push(clients[0].try_clone()?);
     }
-    let stage = Stage::new(cell, &D::CLAIMS, conditions);
+    let clients = clients.into_iter().map(|client| Box::new(client) as Box<dyn Sender>).collect();
+    let workers = workers.into_iter().map(|worker| Box::new(worker) as Box<dyn Receiver>).collect();
+    perform(cell, &D::CLAIMS, conditions, pace, clients, workers)
+}
+
+fn perform(
+    cell: Cell,
+    claims: &Claims,
+    conditions: Conditions<'_>,
+    pace: Pace,
+    clients: Vec<Box<dyn Sender>>,
+    workers: Vec<Box<dyn Receiver>>,
+) -> Result<Option<Trace>, WorkloadError> {
+    let stage = Stage::new(cell, claims, conditions);
     let window = nanoseconds(conditions.window);
     let (opened, closes) = (AtomicU64::new(u64::MAX), AtomicU64::new(u64::MAX));
     let clock = Clock { origin: Instant::now(), opened, closes, window };
@@ -141,12 +198,12 @@ pub fn trace<D: Design>(cell: Cell, conditions: Conditions<'_>, pace: Pace) -> R
         for (index, client) in clients.into_iter().enumerate() {
             let due = interval.map(|interval| Due { interval, next: interval * index as f64 / cell.clients as f64 });
             let (stage, clock) = (&stage, &clock);
-            client_threads.push(crew.start(move || client_loop::<D>(stage, clock, client, index, due))?);
+            client_threads.push(crew.start(move || client_loop(stage, clock, client, index, due))?);
         }
         let mut worker_threads = Vec::new();
         for worker in workers {
             let (stage, clock) = (&stage, &clock);
-            worker_threads.push(crew.start(move || worker_loop::<D>(stage, clock, &worker, interval.is_some()))?);
+            worker_threads.push(crew.start(move || worker_loop(stage, clock, &*worker, interval.is_some()))?);
         }
         stage.gate.open_for(threads);
         let timing = time_window(&stage, &mut Counters::default());
@@ -156,7 +213,11 @@ pub fn trace<D: Design>(cell: Cell, conditions: Conditions<'_>, pace: Pace) -> R
         stage.signals.stop_workers();
         let workers = join_all(worker_threads, "worker")?;
         let clients = clients?;
-        let (carried, wrong) = sweep::<D>(&clients[0].1, cell.shape.slots());
+        let (mut carried, mut wrong) = (Vec::new(), 0);
+        clients[0].1.sweep(cell.shape.slots(), &mut |slot| {
+            carried.push(slot.carried);
+            wrong += u64::from(!slot.request.is_handled());
+        });
         let clients: Vec<ClientTrace> = clients.into_iter().map(|(trace, _)| trace).collect();
         verify(&clients, &workers, &carried, cell.shape.slots(), wrong)?;
         Ok(timing.map(|_| result(pace, conditions.window, &clients, &workers, &carried)))
@@ -170,13 +231,13 @@ struct Due {
     next: f64,
 }
 
-fn client_loop<D: Design>(
+fn client_loop(
     stage: &Stage<'_>,
     clock: &Clock,
-    client: Client<Traced, QueueOf<D>>,
+    client: Box<dyn Sender>,
     index: usize,
     mut due: Option<Due>,
-) -> (ClientTrace, Client<Traced, QueueOf<D>>) {
+) -> (ClientTrace, Box<dyn Sender>) {
     let mut inputs = Sequence::of_client(index);
     let mut trace = ClientTrace { blocked: Duration::ZERO, unsent: histogram(), sent: 0, wrong_results: 0 };
     loop {
@@ -187,28 +248,30 @@ fn client_loop<D: Design>(
             wait_a_little(due_at.saturating_sub(clock.now()));
             phase = stage.phase();
         }
-        let look = || {
+        let mut wrong_results = 0;
+        let mut fill = |slot: &mut Traced| {
+            wrong_results += u64::from(!slot.request.is_handled());
+            slot.request.fill(inputs.next_input());
+            slot.due = due_at;
+            slot.submitted = clock.now();
+            slot.carried += u64::from(phase == Phase::Window as u32);
+        };
+        let mut look = || {
             if stage.phase() >= Phase::Stop as u32 {
                 return Some(None);
             }
-            client.acquire().map(Some)
+            client.send(&mut fill).map(Some)
         };
-        let mut look = look;
-        let found = look().unwrap_or_else(|| {
+        let sent = look().unwrap_or_else(|| {
             let since = Instant::now();
-            let found = stage.waiting.until(stage.signals.clients(), &mut look);
+            let sent = stage.waiting.until(stage.signals.clients(), &mut look);
             if phase == Phase::Window as u32 {
                 trace.blocked += since.elapsed();
             }
-            found
+            sent
         });
-        let Some(mut slot) = found else { break };
-        trace.wrong_results += u64::from(!slot.request.is_handled());
-        slot.request.fill(inputs.next_input());
-        slot.due = due_at;
-        slot.submitted = clock.now();
-        slot.carried += u64::from(phase == Phase::Window as u32);
-        let destination = slot.submit();
+        trace.wrong_results += wrong_results;
+        let Some(destination) = sent else { break };
         trace.sent += 1;
         if stage.waiting.sleeps() {
             stage.signals.submitted(destination);
@@ -221,7 +284,7 @@ fn client_loop<D: Design>(
     if let Some(mut due) = due {
         let closes = clock.closes.load(Ordering::Acquire);
         while due.next < closes.min(clock.now()) as f64 && closes != u64::MAX {
-            let due_at = due.next as u64;
+            let due_at = nanoseconds(Duration::from_secs_f64(due.next / 1e9));
             if clock.holds(due_at) {
                 trace.unsent.saturating_record((closes.saturating_sub(due_at)).max(1));
             }
@@ -242,60 +305,51 @@ fn wait_a_little(left: u64) {
     }
 }
 
-fn worker_loop<D: Design>(
-    stage: &Stage<'_>,
-    clock: &Clock,
-    worker: &Worker<Traced, QueueOf<D>>,
-    timed: bool,
-) -> WorkerTrace {
-    let mut trace =
-        WorkerTrace { idle: Duration::ZERO, handled: Counter::default(), longest: 0, times: histogram(), sum: 0.0 };
+fn worker_loop(stage: &Stage<'_>, clock: &Clock, worker: &dyn Receiver, timed: bool) -> WorkerTrace {
+    let mut trace = WorkerTrace { idle: 0, handled: Counter::default(), longest: 0, times: histogram(), sum: 0.0 };
+    let lane = worker.lane();
     loop {
+        let mut began = 0;
+        let mut handle = |phase: u32, slot: &mut Traced| {
+            clock.see(phase);
+            trace.handled.note(phase);
+            if phase == Phase::Window as u32 {
+                began = clock.now();
+                trace.longest = trace.longest.max(began.saturating_sub(slot.submitted));
+            }
+            // In an open run also what is late is worked for: it would be faster without.
+            if phase < Phase::Stop as u32 || timed {
+                stage.conditions.handler.run();
+            }
+            slot.request.handle();
+            if timed && clock.holds(slot.due) {
+                let time = clock.now().saturating_sub(slot.due).max(1);
+                trace.times.saturating_record(time);
+                trace.sum += time as f64;
+            }
+        };
         let mut look = || {
             let phase = stage.phase();
-            let found = worker.take();
-            if found.is_none() && phase < Phase::Drain as u32 {
-                return None;
+            if worker.receive(&mut |slot| handle(phase, slot)) {
+                return Some(Some(phase));
             }
-            Some(found.map(|slot| (slot, phase)))
+            (phase >= Phase::Drain as u32).then_some(None)
         };
+        let mut since = None;
         let found = look().unwrap_or_else(|| {
-            let since = (stage.phase() == Phase::Window as u32).then(Instant::now);
-            let found = stage.waiting.until(stage.signals.worker(worker.lane()), &mut look);
-            trace.idle += since.map_or(Duration::ZERO, |since| since.elapsed());
-            found
+            since = (stage.phase() == Phase::Window as u32).then(|| clock.now());
+            stage.waiting.until(stage.signals.worker(lane), &mut look)
         });
-        let Some((mut slot, phase)) = found else { break };
-        clock.see(phase);
-        trace.handled.note(phase);
-        if phase == Phase::Window as u32 {
-            trace.longest = trace.longest.max(clock.now().saturating_sub(slot.submitted));
-        }
-        // In an open run also what is late is worked for: it would be faster without.
-        if phase < Phase::Stop as u32 || timed {
-            stage.conditions.handler.run();
-        }
-        slot.request.handle();
-        if timed && clock.holds(slot.due) {
-            let time = clock.now().saturating_sub(slot.due).max(1);
-            trace.times.saturating_record(time);
-            trace.sum += time as f64;
-        }
-        slot.complete();
+        // Up to where the request began, not to where it was handled; a wait that outlived the window is not counted.
+        trace.idle += since.map_or(0, |since| began.saturating_sub(since));
+        let Some(phase) = found else { break };
         trace.handled.all += 1;
-        stage.tell(worker.lane().index(), phase, trace.handled.all);
+        stage.tell(lane.index(), phase, trace.handled.all);
         if stage.waiting.sleeps() {
             stage.signals.completed();
         }
     }
     trace
-}
-
-/// Takes every slot there is; how many requests each carried in the window, and how many have a wrong result.
-fn sweep<D: Design>(client: &Client<Traced, QueueOf<D>>, slots: usize) -> (Vec<u64>, u64) {
-    let held: Vec<_> = std::iter::from_fn(|| client.acquire()).take(slots.saturating_add(1)).collect();
-    let wrong = held.iter().filter(|slot| !slot.request.is_handled()).count() as u64;
-    (held.iter().map(|slot| slot.carried).collect(), wrong)
 }
 
 fn verify(
@@ -325,7 +379,7 @@ fn result(pace: Pace, window: Duration, clients: &[ClientTrace], workers: &[Work
     let longest = workers.iter().map(|worker| worker.longest).max().unwrap_or(0);
     let metrics = Metrics {
         blocked_nanoseconds_per_request: each(clients.iter().map(|client| client.blocked).sum()),
-        idle_nanoseconds_per_request: each(workers.iter().map(|worker| worker.idle).sum()),
+        idle_nanoseconds_per_request: each(Duration::from_nanos(workers.iter().map(|worker| worker.idle).sum())),
         fairness_slots: Fairness::jain(carried),
         longest_slot_wait_nanoseconds: (longest > 0).then_some(longest as f64),
         ..Metrics::default()

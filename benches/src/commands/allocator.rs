@@ -92,8 +92,10 @@ fn single(arguments: &AllocatorArguments, load: Load) -> Result<u8> {
         return Err(refuse(format!("{name} cannot serve {} clients like this: {refusal}", load.clients)));
     }
     let session = Session::begin("allocator", &arguments.output, arguments.json)?;
+    let bar = progress::running(load.duration);
     let mut watch = Watch { interrupted: session.interrupted, progress: &mut |_| {} };
     let outcome = variant.run(load, &mut watch);
+    bar.finish_and_clear();
     let (mut rows, mut failures, mut text, mut interrupted) = (Vec::new(), Vec::new(), String::new(), false);
     match outcome {
         Ok(Some(counts)) => {

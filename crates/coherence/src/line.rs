@@ -188,11 +188,11 @@ pub(crate) struct Requester {
 
 impl Requester {
     fn own(&self, time: Time) -> Time {
-        time * self.slowness >> 10
+        (time * self.slowness) >> 10
     }
 
     fn far(&self, time: Time) -> Time {
-        time * self.noise >> 10
+        (time * self.noise) >> 10
     }
 }
 
@@ -216,6 +216,7 @@ struct Way {
 
 impl Line {
     /// Performs an access that is made at `now`, and books it.
+    #[allow(clippy::too_many_arguments, reason = "the parts of one access")]
     pub(crate) fn access(
         &mut self,
         kind: Kind,

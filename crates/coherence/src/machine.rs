@@ -442,7 +442,7 @@ impl Machine {
         self.threads[thread].look.impure = true;
         let drained = self.cores[core].buffer.drained_at();
         self.spend(Cause::Buffer, drained.saturating_sub(clock));
-        let fence = self.costs.fence * self.cores[core].slowness >> 10;
+        let fence = (self.costs.fence * self.cores[core].slowness) >> 10;
         self.spend(Cause::Hit, fence);
     }
 }

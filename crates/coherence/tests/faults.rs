@@ -36,7 +36,7 @@ fn threads_that_undo_each_other_end_at_the_limit() {
     let text = livelock(
         |word, number| {
             while load(&word.0) < 1000 {
-                store(&word.0, number as u64)
+                store(&word.0, number as u64);
             }
         },
         2,

@@ -45,7 +45,7 @@ fn each_bad_key_has_a_line_that_names_it() {
     one(&|good| format!("{good}\n[cache]\nlevels = 3\n"), &["cache", "not known"]);
     one(&|good| good.replace("\"spread\"", "\"sideways\""), &["order", "sideways"]);
     one(&|good| good.replace("jitter = 0.05", "jitter = 5"), &["system.jitter"]);
-    one(&|good| good.replace("socket = 1", "socket = 0.5"), &["cores[1].socket"]);
+    one(&|good| good.replace("\nsocket = 1", "\nsocket = 0.5"), &["cores[1].socket"]);
     one(&|good| good.replace("count = 36", "count = 200"), &["cores", "400"]);
     one(&|good| good.replace("[line]", "[lines"), &["no TOML", "line"]);
     let several =

@@ -127,8 +127,8 @@ impl Machine {
         let (thread, core, _) = self.here();
         let about = self.threads[thread].random.about(spread);
         let about =
-            if self.jitter == 0.0 { about } else { about * self.threads[thread].random.about(self.jitter) >> 10 };
-        (picoseconds(nanoseconds) * about >> 10) * self.cores[core].slowness >> 10
+            if self.jitter == 0.0 { about } else { (about * self.threads[thread].random.about(self.jitter)) >> 10 };
+        (((picoseconds(nanoseconds) * about) >> 10) * self.cores[core].slowness) >> 10
     }
 
     /// The lines that a thread looked at last.

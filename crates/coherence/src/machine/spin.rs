@@ -61,18 +61,16 @@ impl Machine {
     pub(super) fn pause(&mut self, cause: Cause, time: Time) -> Turn {
         let (at, core, _) = self.here();
         let thread = &mut self.threads[at];
-        if thread.look.making_up {
-            if thread.look.owed > 0 {
-                thread.look.owed -= 1;
-                self.made_up += 1;
-                return Turn::Go;
-            }
+        if thread.look.making_up && thread.look.owed > 0 {
+            thread.look.owed -= 1;
+            self.made_up += 1;
+            return Turn::Go;
         }
         self.idle_events += 1;
         if self.idle_events > self.idle_limit {
             return self.give_up();
         }
-        let time = (time * self.cores[core].slowness >> 10) * self.threads[at].noise >> 10;
+        let time = (((time * self.cores[core].slowness) >> 10) * self.threads[at].noise) >> 10;
         self.spend(cause, time);
         let thread = &mut self.threads[at];
         let clock = thread.clock;
