@@ -284,7 +284,7 @@ fn client_loop(
     if let Some(mut due) = due {
         let closes = clock.closes.load(Ordering::Acquire);
         while due.next < closes.min(clock.now()) as f64 && closes != u64::MAX {
-            let due_at = due.next as u64;
+            let due_at = nanoseconds(Duration::from_secs_f64(due.next / 1e9));
             if clock.holds(due_at) {
                 trace.unsent.saturating_record((closes.saturating_sub(due_at)).max(1));
             }
