@@ -43,7 +43,7 @@ impl<W> Stalling<W> {
 
     fn stall(&mut self) {
         self.calls = self.calls.wrapping_add(1);
-        if self.calls % 16 != 0 || self.since.elapsed() < Self::TURN {
+        if !self.calls.is_multiple_of(16) || self.since.elapsed() < Self::TURN {
             return;
         }
         let lost = LOST.get().copied().unwrap_or(0.0);

@@ -11,7 +11,7 @@
 //!     − disturbance(…)              with probability `disturbed`: exponential, mean 0.5    by itself
 //! ```
 //!
-//! The levels of [`Noise::MEASURED`] are about those that two cores shared with other work showed (`notes/gate.md`); those of
+//! The levels of [`Noise::ORDINARY`] are chosen to look like two cores shared with other work; nobody measured them. Those of
 //! [`Noise::WILD`] are several times as large.
 
 use rand::rngs::SmallRng;
@@ -38,7 +38,7 @@ pub(crate) struct Noise {
 }
 
 impl Noise {
-    pub(crate) const MEASURED: Self =
+    pub(crate) const ORDINARY: Self =
         Self { drift: 0.08, mood: 0.10, layout: 0.005, place: 0.02, window: 0.05, disturbed: 0.04 };
     pub(crate) const WILD: Self =
         Self { drift: 0.3, mood: 0.3, layout: 0.03, place: 0.10, window: 0.25, disturbed: 0.15 };
@@ -61,7 +61,7 @@ pub(crate) struct Model {
 
 impl Default for Model {
     fn default() -> Self {
-        let noise = Noise::MEASURED;
+        let noise = Noise::ORDINARY;
         Self {
             noise,
             rounds: 5,
@@ -180,7 +180,7 @@ impl Model {
             for (round, mood) in moods.iter().enumerate() {
                 let own = draw.normal(noise.window) - draw.disturbance(noise.disturbed);
                 let level = speed(name, number) + left.ln() + machine + mood + layout + place + own;
-                let trips = (level.exp() / 10.0).max(1.0) as u64;
+                let trips = whole(level.exp() / 10.0).max(1);
                 samples.push(Sample {
                     round,
                     round_trips: trips,
@@ -196,7 +196,7 @@ impl Model {
             }
             let takes_part = !(one && clients > 1);
             let has_latency = self.latency && kind != Kind::Floor && takes_part && slots == 4;
-            let latency = |load: u64| latency(load, (speed(name, number) * 100.0) as u64);
+            let latency = |load: u64| latency(load, whole(speed(name, number) * 100.0));
             rows.push(Row {
                 design: name.into(),
                 kind,
@@ -234,7 +234,7 @@ fn latency(load: u64, slowness: u64) -> Latency {
     Latency {
         offered_per_second: load as f64 * 1e5,
         achieved_per_second: load as f64 * 1e5,
-        saturated: load == 10 && slowness % 5 == 0,
+        saturated: load == 10 && slowness.is_multiple_of(5),
         requests: 10_000 * load,
         mean_nanoseconds: p50 as f64 * 1.2,
         p50_nanoseconds: p50,
@@ -278,4 +278,14 @@ fn ranking(category: Category, cells: &[CellRecord]) -> Option<Ranking> {
         .collect();
     places.sort_by_key(|place| place.rank);
     Some(Ranking { category, cells: cells.iter().map(|cell| cell.name()).collect(), places, distinguishable: true })
+}
+
+/// The whole part.
+#[allow(
+    clippy::cast_possible_truncation,
+    clippy::cast_sign_loss,
+    reason = "a count: far below 2^64, and never negative"
+)]
+fn whole(value: f64) -> u64 {
+    value as u64
 }

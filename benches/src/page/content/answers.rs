@@ -138,7 +138,8 @@ pub(super) fn summary(part: &Part<'_>) -> Vec<String> {
     )];
     let mut words = Vec::new();
     for (kind, many) in [("one submitter", false), ("many submitters", true)] {
-        let of_kind: Vec<Answer<'_>> = answers(part).into_iter().filter(|answer| (answer.clients > 1) == many).collect();
+        let of_kind: Vec<Answer<'_>> =
+            answers(part).into_iter().filter(|answer| (answer.clients > 1) == many).collect();
         if let Some(most) = of_kind.iter().max_by_key(|answer| answer.workers) {
             let workers = of(most.workers, "worker");
             words.push(format!("For {kind} and {workers}: {} ({}).", most.best, sure(most)));

@@ -44,7 +44,12 @@ pub(super) fn blocks(part: &Part<'_>) -> Vec<Block> {
             upwards: "p99 in µs".into(),
             points: ranked(cell).filter_map(point).collect(),
         };
-        blocks.extend(drawn(part, &format!("Throughput against p99, {}", cell.name()), &chart, ["Mreq/s", "p99 in µs"]));
+        blocks.extend(drawn(
+            part,
+            &format!("Throughput against p99, {}", cell.name()),
+            &chart,
+            ["Mreq/s", "p99 in µs"],
+        ));
     }
     if blocks.len() == 1 {
         return vec![Block::Words("Neither latency nor bytes per slot were measured in this run.".into())];
