@@ -8,7 +8,7 @@
 //! ```
 //!
 //! A peer carries slot numbers, as a design does, so it runs behind the same [`Pool`](slotwork::Pool), workload, counts and
-//! checks. It is written as a [`Design`] for that reason alone: it is in no catalog, its claims are what its
+//! checks. It is written as a [`Design`](slotwork::Design) for that reason alone: it is in no catalog, its claims are what its
 //! documentation says and nobody here proved, and it runs on this machine only. `notes/method.md` says which
 //! there are, and which are not.
 
