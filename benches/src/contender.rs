@@ -44,9 +44,9 @@ pub const AGAIN: &str = " (again)";
 #[serde(rename_all = "kebab-case")]
 pub enum Peers {
     /// Designs only.
+    #[default]
     None,
     /// Those of [`peers::SOME`].
-    #[default]
     Some,
     /// All.
     All,
