@@ -209,7 +209,7 @@ mod tests {
 
     #[test]
     fn what_is_asked_for_replaces_what_it_names() {
-        assert_eq!(cells(&wanted(&[], &[], &[8]), &catalog(), 2).unwrap().len(), 3);
+        assert_eq!(cells(&wanted(&[], &[], &[8]), &catalog(), 2).unwrap().len(), 5);
         assert_eq!(cells(&wanted(&[1, 2], &[3], &[8]), &catalog(), 2).unwrap().len(), 2);
         let ones = cells(&wanted(&[], &[3, 3], &[]), &catalog(), 2).unwrap();
         assert_eq!(ones.len(), 2);
