@@ -47,6 +47,6 @@ peers! {
     Pair<carriers::MutexDeque>,
 }
 
-/// The peers that take part when nobody asks for others: the reference, the fastest for few threads and for many, a
+/// The peers of `--peers some`: the reference, the fastest for few threads and for many, a
 /// channel as most people use one, and what needs no crate at all.
 pub const SOME: [&str; 5] = ["array-queue", "nblf-queue", "rtrb", "crossbeam-channel", "mutex-vecdeque"];
