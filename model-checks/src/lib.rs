@@ -44,7 +44,7 @@
 //! Nothing here counts executions down: a run that is cut off must not look like one that ended. One that takes longer
 //! than half an hour, or more steps than a model should, has not answered, and is no rejection either.
 
-mod apart;
+pub mod apart;
 pub mod audit;
 pub mod card;
 pub mod evidence;
