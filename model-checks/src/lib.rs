@@ -50,6 +50,7 @@ pub mod card;
 pub mod evidence;
 pub mod histories;
 pub mod inspection;
+mod instances;
 pub mod job;
 pub mod models;
 pub mod museum;
