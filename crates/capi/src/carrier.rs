@@ -11,15 +11,16 @@
 //! what another submitter holds, or what was never got, is found out by the look that has to be taken anyway.
 
 use crate::callbacks::Callbacks;
-use crate::memory::{Block, Memory};
+use crate::memory::{Block, Memory, Places};
 use crate::status::Status;
 use slotwork::{ClientError, Design, PoolError, Shape, SlotId, Submitters};
 use slotwork_catalog::{Visitor, visit_named};
 use slotwork_workqueue::{
     BuildError, Builder, Configuration, Fate, Report, RequestError, ShutdownError, Submitter, Vacancy, Workqueue,
 };
-use std::cell::Cell;
+use std::cell::{Cell, UnsafeCell};
 use std::ffi::c_void;
+use std::mem::MaybeUninit;
 use std::ptr::NonNull;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
@@ -30,7 +31,6 @@ pub(crate) type Failure = (Status, String);
 /// How long a call may wait.
 #[derive(Clone, Copy)]
 pub(crate) enum Patience {
-    None,
     For(Duration),
     ForEver,
 }
@@ -49,11 +49,13 @@ pub(crate) trait Carrier: Send + Sync {
 
 /// A submitter of any design. It is used by one thread at a time, and by its own `done`s inside of that.
 pub(crate) trait Submitting {
+    /// A request, if one is free; never waits.
+    fn try_acquire(&self) -> Option<*mut c_void>;
     fn acquire(&self, patience: Patience) -> Result<*mut c_void, Status>;
     fn submit(&self, request: *mut c_void) -> Result<(), Status>;
     fn withdraw(&self, request: *mut c_void) -> Result<(), Status>;
     fn fate(&self, request: *mut c_void) -> Result<Fate, Status>;
-    fn drain(&self) -> Result<(), Status>;
+    fn drain(&self, patience: Patience) -> Result<(), Status>;
 }
 
 /// Builds a workqueue of the design of this name, with requests of `size` bytes.
@@ -138,9 +140,9 @@ impl<D: Design> Carrier for Queue<D> {
             (Submitters::Many, Some(submitter)) => submitter.try_clone().map_err(client_status)?,
             (Submitters::Many, None) => return Err(Status::Stopped),
         };
-        let held = (0..self.slots).map(|_| Cell::new(None)).collect();
+        let held = (0..self.slots).map(|_| Held::nothing()).collect();
         let submitter = NonNull::from(Box::leak(Box::new(submitter)));
-        Ok(Box::new(Typed { held, submitter, queue: self }))
+        Ok(Box::new(Typed { held, places: self.block.places, submitter, queue: self }))
     }
 
     fn shutdown(&self, cancel: bool) -> Result<Report, Status> {
@@ -183,13 +185,47 @@ fn request_status(error: RequestError) -> Status {
     }
 }
 
-/// What a submitter holds of one slot.
-type Held<D> = Cell<Option<Vacancy<'static, Memory, D>>>;
+/// What a submitter holds of one slot: nothing, or its guard. It is an option in two parts: one that is moved in
+/// and out whole is copied by the piece, and a processor waits for each piece that it reads across two that it wrote.
+struct Held<D: Design> {
+    something: Cell<bool>,
+    vacancy: UnsafeCell<MaybeUninit<Vacancy<'static, Memory, D>>>,
+}
+
+impl<D: Design> Held<D> {
+    const fn nothing() -> Self {
+        Self { something: Cell::new(false), vacancy: UnsafeCell::new(MaybeUninit::uninit()) }
+    }
+
+    /// Puts the slot's one guard in.
+    #[inline]
+    fn put(&self, vacancy: Vacancy<'static, Memory, D>) {
+        debug_assert!(!self.something.get(), "a slot has one guard");
+        // SAFETY: the cell is not shared, and no reference into it outlives a call.
+        unsafe { (*self.vacancy.get()).write(vacancy) };
+        self.something.set(true);
+    }
+
+    /// Takes it out, if it is there.
+    #[inline]
+    fn take(&self) -> Option<Vacancy<'static, Memory, D>> {
+        // SAFETY: as above; there is something in it, which is so no more.
+        self.something.replace(false).then(|| unsafe { (*self.vacancy.get()).assume_init_read() })
+    }
+}
+
+impl<D: Design> Drop for Held<D> {
+    fn drop(&mut self) {
+        drop(self.take());
+    }
+}
 
 /// A submitter of one design, and the requests that it holds.
 struct Typed<D: Design> {
     /// They borrow from the submitter, so they are dropped before it, in `drop`.
     held: Box<[Held<D>]>,
+    /// Of the queue's block, at hand.
+    places: Places,
     /// A box of its own, which this owns: it stays where it is.
     submitter: NonNull<Submitter<Memory, D>>,
     queue: Arc<Queue<D>>,
@@ -206,22 +242,25 @@ impl<D: Design> Typed<D> {
     #[inline]
     fn hold(&self, vacancy: Vacancy<'static, Memory, D>) -> *mut c_void {
         let request = vacancy.request;
-        self.held[vacancy.slot().index()].set(Some(vacancy));
+        self.held[vacancy.slot().index()].put(vacancy);
         request
     }
 
     #[inline]
     fn release(&self, request: *mut c_void) -> Result<Vacancy<'static, Memory, D>, Status> {
-        let slot = self.queue.block.slot(request).ok_or(Status::ForeignRequest)?;
+        let slot = self.places.slot(request).ok_or(Status::ForeignRequest)?;
         self.held[slot].take().ok_or(Status::NotHeld)
     }
 }
 
 impl<D: Design> Submitting for Typed<D> {
     #[inline]
+    fn try_acquire(&self) -> Option<*mut c_void> {
+        self.submitter().try_request().map(|vacancy| self.hold(vacancy))
+    }
+
     fn acquire(&self, patience: Patience) -> Result<*mut c_void, Status> {
         let vacancy = match patience {
-            Patience::None => self.submitter().try_request().ok_or(Status::NoneFree)?,
             Patience::For(timeout) => self.submitter().request_timeout(timeout).map_err(request_status)?,
             Patience::ForEver => self.submitter().request().map_err(request_status)?,
         };
@@ -244,8 +283,12 @@ impl<D: Design> Submitting for Typed<D> {
         Ok(fate)
     }
 
-    fn drain(&self) -> Result<(), Status> {
-        self.submitter().drain().map_err(request_status)
+    fn drain(&self, patience: Patience) -> Result<(), Status> {
+        match patience {
+            Patience::For(timeout) => self.submitter().drain_timeout(timeout),
+            Patience::ForEver => self.submitter().drain(),
+        }
+        .map_err(request_status)
     }
 }
 

@@ -483,6 +483,7 @@ pub struct Vacant<'a, T, Q: RequestQueue> {
 
 impl<T, Q: RequestQueue> Vacant<'_, T, Q> {
     /// Which slot it is.
+    #[inline]
     #[must_use]
     pub fn slot(&self) -> SlotId {
         self.id
@@ -506,6 +507,7 @@ impl<T, Q: RequestQueue> Vacant<'_, T, Q> {
 }
 
 impl<T, Q: RequestQueue> Drop for Vacant<'_, T, Q> {
+    #[inline]
     fn drop(&mut self) {
         self.hold = None;
         self.client.with(|queue, slots, state| queue.withdraw(slots, state, self.id));

@@ -51,6 +51,7 @@ impl<T: Send + 'static, D: Design, P: Platform> Submitter<T, D, P> {
         Self { client: Some(client), engine, process: std::process::id(), dispatch }
     }
 
+    #[inline]
     fn client(&self) -> &Client<Request<T>, D::Queue<P>> {
         self.client.as_ref().expect("there until the drop")
     }
@@ -59,11 +60,13 @@ impl<T: Send + 'static, D: Design, P: Platform> Submitter<T, D, P> {
     ///
     /// Runs `done` on the calling thread if the slot's last request was handled and nobody ran it yet. A
     /// `done` that calls this runs the next one inside itself.
+    #[inline]
     pub fn try_request(&self) -> Option<Vacancy<'_, T, D, P>> {
         self.acquire().map(Vacancy::collected)
     }
 
     /// The slot alone: its `done` is still to be run, by [`Vacancy::collected`].
+    #[inline]
     fn acquire(&self) -> Option<Vacancy<'_, T, D, P>> {
         let vacant = self.client().acquire()?;
         Some(Vacancy { vacant: Some(vacant), submitter: self })
@@ -217,12 +220,14 @@ pub struct Vacancy<'a, T: Send + 'static, D: Design, P: Platform = Native> {
 }
 
 impl<'a, T: Send + 'static, D: Design, P: Platform> Vacancy<'a, T, D, P> {
+    #[inline]
     fn vacant(&self) -> &Vacant<'a, Request<T>, D::Queue<P>> {
         self.vacant.as_ref().expect("present until it is submitted or dropped")
     }
 
     /// Runs `done` for the slot's last request, if that is still to be done. It is in its guard already: if
     /// `done` panics, the slot is given back and whoever waits for it is woken.
+    #[inline]
     fn collected(mut self) -> Self {
         if let Some(vacant) = &mut self.vacant {
             self.submitter.engine.collect(vacant);
@@ -237,6 +242,7 @@ impl<'a, T: Send + 'static, D: Design, P: Platform> Vacancy<'a, T, D, P> {
     }
 
     /// Which slot it is.
+    #[inline]
     #[must_use]
     pub fn slot(&self) -> SlotId {
         self.vacant().slot()
@@ -246,6 +252,7 @@ impl<'a, T: Send + 'static, D: Design, P: Platform> Vacancy<'a, T, D, P> {
     ///
     /// # Errors
     /// [`Stopped`] after a shutdown; the slot is given back.
+    #[inline]
     pub fn submit(mut self) -> Result<(), Stopped> {
         let engine = &self.submitter.engine;
         if !engine.running() {
@@ -258,6 +265,8 @@ impl<'a, T: Send + 'static, D: Design, P: Platform> Vacancy<'a, T, D, P> {
 }
 
 impl<T: Send + 'static, D: Design, P: Platform> Drop for Vacancy<'_, T, D, P> {
+    /// Inlined, so that a guard that was submitted needs no place in memory to find that out.
+    #[inline]
     fn drop(&mut self) {
         if let Some(vacant) = self.vacant.take() {
             drop(vacant);
@@ -269,12 +278,14 @@ impl<T: Send + 'static, D: Design, P: Platform> Drop for Vacancy<'_, T, D, P> {
 impl<T: Send + 'static, D: Design, P: Platform> Deref for Vacancy<'_, T, D, P> {
     type Target = T;
 
+    #[inline]
     fn deref(&self) -> &T {
         &self.vacant().value
     }
 }
 
 impl<T: Send + 'static, D: Design, P: Platform> DerefMut for Vacancy<'_, T, D, P> {
+    #[inline]
     fn deref_mut(&mut self) -> &mut T {
         &mut self.vacant.as_mut().expect("present until it is submitted or dropped").value
     }

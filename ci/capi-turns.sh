@@ -1,0 +1,53 @@
+# Programs that take turns: sourced by ci/capi-speed.sh and ci/capi-choice.sh. All are there throughout, and each runs for a few
+# milliseconds when it is asked; what is compared is the ratio within a round, so that what else the machine does meets all of
+# them. Needs $work, a folder.
+
+declare -A asks says players said
+
+# Starts a program as the player of this name.
+player() {
+    local name=$1 ask say
+    shift
+    mkfifo "$work/ask-$name" "$work/say-$name"
+    # What others are asked through is closed to it, or they would not see the end of it.
+    (
+        for ask in "${asks[@]}" "${says[@]}"; do exec {ask}>&-; done
+        exec "$@"
+    ) <"$work/ask-$name" >"$work/say-$name" &
+    players[$name]=$!
+    exec {ask}>"$work/ask-$name" {say}<"$work/say-$name"
+    asks[$name]=$ask says[$name]=$say
+    rm "$work/ask-$name" "$work/say-$name"
+}
+
+# One run of it; the requests per second go to $said.
+turn() {
+    local line
+    echo >&"${asks[$1]}"
+    read -r line <&"${says[$1]}"
+    line=${line#*requests_per_second=}
+    said[$1]=${line%% *}
+}
+
+# Ends all players. Each compares what was submitted with what was done, in every run: a wrong count fails here.
+finish() {
+    local name ask say
+    for name in "${!players[@]}"; do
+        ask=${asks[$name]} say=${says[$name]}
+        exec {ask}>&-
+        wait "${players[$name]}"
+        exec {say}<&-
+    done
+    asks=() says=() players=() said=()
+}
+
+# Of the numbers on standard input: the one whose rank is so many standard deviations of the median's rank from the middle. 0 is
+# the median; -1.96 and 1.96 are the ends of its 95 % interval, whatever the distribution.
+ranked() {
+    sort -g | awk -v away="$1" '
+        { value[NR] = $1 }
+        END {
+            at = int((NR + 1) / 2 + away * sqrt(NR) / 2 + 0.5)
+            print value[at < 1 ? 1 : at > NR ? NR : at]
+        }'
+}
