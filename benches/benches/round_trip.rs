@@ -1,9 +1,10 @@
-//! Criterion: what a round trip costs on one thread, for every design, beside the ArrayQueue pair.
+//! Criterion: what a round trip costs on one thread, for every design and peer, beside the ArrayQueue pair.
 //!
 //! `slotwork cost` measures the same and shows the ratios.
 
 use criterion::{Criterion, criterion_group, criterion_main};
 use slotwork::Design;
+use slotwork_bench::peers::visit_peers;
 use slotwork_bench::single::{ArrayQueuePair, Floor, OneThread, RoundTrips};
 use slotwork_catalog::{Visitor, visit_all};
 use std::time::{Duration, Instant};
@@ -31,6 +32,7 @@ impl Visitor for Bench<'_> {
 
 fn round_trip(criterion: &mut Criterion) {
     visit_all(&mut Bench(criterion));
+    visit_peers(&mut Bench(criterion));
     bench(criterion, ArrayQueuePair::NAME, &mut ArrayQueuePair::new());
     bench(criterion, Floor::NAME, &mut Floor::new());
 }

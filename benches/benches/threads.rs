@@ -4,7 +4,7 @@
 
 use criterion::{BenchmarkId, Criterion, Throughput, criterion_group, criterion_main};
 use slotwork::Shape;
-use slotwork_bench::contender::catalog;
+use slotwork_bench::contender::{Peers, catalog, peers};
 use slotwork_bench::grid::admit;
 use slotwork_bench::handler::Handler;
 use slotwork_bench::placement::Placement;
@@ -22,7 +22,9 @@ fn threads(criterion: &mut Criterion) {
         let cell = Cell { clients, shape, waiting, handler_nanoseconds: 0 };
         let mut group = criterion.benchmark_group(format!("{clients}x{workers}"));
         group.throughput(Throughput::Elements(1));
-        for contender in catalog().iter().filter(|contender| admit(contender, &cell).is_ok()) {
+        let mut contenders = catalog();
+        contenders.extend(peers(Peers::Some));
+        for contender in contenders.iter().filter(|contender| admit(contender, &cell).is_ok()) {
             let window = |length: Duration| {
                 let conditions = Conditions {
                     handler: Handler::NOTHING,

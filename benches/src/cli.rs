@@ -1,24 +1,41 @@
 //! The command line, and its errors in one line each.
 
 use crate::commands::allocator::AllocatorArguments;
+use crate::commands::calibrate::CalibrateArguments;
+use crate::commands::compare::CompareArguments;
+use crate::commands::gate::GateArguments;
 use crate::commands::ladder::LadderArguments;
 use crate::commands::locks::LocksArguments;
 use crate::commands::migrate::MigrateArguments;
+use crate::commands::pick::PickArguments;
 use crate::commands::proofs::ForwardedArguments;
+use crate::commands::simulate::SimulateArguments;
+use crate::commands::report::ReportArguments;
 use crate::commands::workqueue_bench::WorkqueueBenchArguments;
 use clap::error::ErrorKind;
 use clap::{Args, Parser, Subcommand, ValueEnum};
+use slotwork_bench::contender::Peers;
 use slotwork_bench::grid::MAX_THREADS;
 use slotwork_bench::handler::Handler;
 use slotwork_bench::waiting::Waiting;
 use std::io::Write;
 use std::path::PathBuf;
 
+/// What the exit code says; `main.rs` has the constants.
+const EXIT_CODES: &str = "\
+Exit codes: 0 all is well; 1 something was wrong with what was measured, or with keeping it; 2 the command line asks for \
+what cannot be done, and nothing was measured; 130 broken off by Ctrl-C, and what was measured so far is kept.";
+
+/// The command line itself, for completions and the manual page.
+pub(crate) fn command() -> clap::Command {
+    <Cli as clap::CommandFactory>::command()
+}
+
 /// Ranks lock-free request queues on this machine.
 ///
 /// Without a command, ranks all designs over the standard grid: `slotwork rank`.
 #[derive(Debug, Parser)]
-#[command(name = "slotwork", version, args_conflicts_with_subcommands = true)]
+#[command(name = "slotwork", version, args_conflicts_with_subcommands = true, after_help = EXIT_CODES)]
 struct Cli {
     #[command(subcommand)]
     command: Option<Command>,
@@ -51,14 +68,40 @@ pub(crate) enum Command {
     Ladder(LadderArguments),
     /// The split of the global mutex of 2008: virtual CPUs at devices, under locks or over queues.
     Locks(LocksArguments),
+    /// Rank the designs on a simulated machine: other cores, other sockets, reproducible to the byte.
+    Simulate(SimulateArguments),
+    /// Measure this machine's costs, and write them as a profile to simulate on.
+    Calibrate(CalibrateArguments),
+    /// Write a report to send: one HTML page, the same in Markdown, and every table as CSV.
+    Report(ReportArguments),
+    /// Hold runs of several machines against each other: where rankings agree, and where they flip.
+    Compare(CompareArguments),
+    /// Say which design to take for a load, why not the others, and the lines that put it to use.
+    Pick(PickArguments),
+    /// Decide whether a design became slower from one run to another.
+    Gate(GateArguments),
+    /// How long requests take at fixed rates: `slotwork rank --latency`, with two rounds.
+    Latency(RankArguments),
+    /// Measure what nothing can undercut on this machine.
+    Floors(FloorsArguments),
+    /// Print the completions of a shell.
+    Completions(CompletionsArguments),
+    /// Print the manual page.
+    Man,
 }
 
 /// Options of `slotwork rank`.
 #[derive(Args, Clone, Debug)]
 pub(crate) struct RankArguments {
-    /// A design to measure; may be repeated [default: all].
+    /// A design or peer to measure; may be repeated [default: all designs].
     #[arg(long = "design", value_name = "DESIGN", value_delimiter = ',')]
     pub(crate) designs: Vec<String>,
+    /// Which peers take part: other crates' queues behind the same workload [default: some; with --design: none].
+    #[arg(long, value_name = "WHICH", value_enum)]
+    pub(crate) peers: Option<Peers>,
+    /// The wide grid: 1×1, 1×2, 2×2, 4×4, 1×16 and 1×64, each with 1, 4, 16 and 64 slots.
+    #[arg(long)]
+    pub(crate) wide: bool,
     /// Client threads, or several separated by commas [default: the standard grid].
     #[arg(long, value_name = "N", value_delimiter = ',', value_parser = clap::value_parser!(u64).range(1..=MAX_THREADS as u64))]
     pub(crate) clients: Vec<u64>,
@@ -84,6 +127,16 @@ pub(crate) struct RankArguments {
     /// Seed of the visiting order and of the intervals.
     #[arg(long, value_name = "S", default_value_t = 1)]
     pub(crate) seed: u64,
+    /// After the rounds, run each once more with traces: who waited how long, and how evenly slots are used.
+    #[arg(long)]
+    pub(crate) traces: bool,
+    /// After the rounds, measure latency at fixed rates: parts of what the middle contender of a cell does
+    /// [default, when given without parts: 0.25,0.5,0.75].
+    #[arg(long, value_name = "PART,…", value_delimiter = ',', num_args = 0..=1, require_equals = true, default_missing_value = "0.25,0.5,0.75", value_parser = part)]
+    pub(crate) latency: Vec<f64>,
+    /// Measure each design twice under two names, and fail unless the two tie.
+    #[arg(long, conflicts_with = "peers")]
+    pub(crate) self_test: bool,
     /// Leave threads where the scheduler puts them.
     #[arg(long)]
     pub(crate) no_pin: bool,
@@ -93,6 +146,14 @@ pub(crate) struct RankArguments {
     /// The folder for the JSON and CSV files.
     #[arg(long, value_name = "DIR", default_value = "results")]
     pub(crate) output: PathBuf,
+}
+
+/// A part of a whole, for the command line.
+fn part(text: &str) -> Result<f64, String> {
+    match text.parse::<f64>() {
+        Ok(part) if part > 0.0 && part <= 10.0 => Ok(part),
+        _ => Err("a part, above 0 and up to 10".into()),
+    }
 }
 
 /// Options of `slotwork list`.
@@ -115,6 +176,25 @@ pub(crate) struct CostArguments {
     /// Print the results as JSON.
     #[arg(long)]
     pub(crate) json: bool,
+}
+
+/// Options of `slotwork floors`.
+#[derive(Args, Clone, Debug)]
+pub(crate) struct FloorsArguments {
+    /// Seed of the intervals.
+    #[arg(long, value_name = "S", default_value_t = 1)]
+    pub(crate) seed: u64,
+    /// Print the results as JSON.
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+/// Options of `slotwork completions`.
+#[derive(Args, Clone, Debug)]
+pub(crate) struct CompletionsArguments {
+    /// The shell.
+    #[arg(value_name = "SHELL", value_enum)]
+    pub(crate) shell: clap_complete::Shell,
 }
 
 /// The waiting policy as it is asked for.

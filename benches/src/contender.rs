@@ -1,9 +1,12 @@
 //! What takes part in a run: a design without its type.
 
+use crate::peers;
 use crate::record::Kind;
 use crate::request::Request;
+use crate::traced::{self, Pace, Trace};
+use crate::usage;
 use crate::workload::{self, Cell, Conditions, Window, WorkloadError};
-use slotwork::{Claims, Design, Native, Pool};
+use slotwork::{Claims, Design, Native, Pool, Shape};
 use slotwork_catalog::{UnknownDesign, Visitor, visit_all, visit_named};
 
 /// A design as a contender.
@@ -17,10 +20,45 @@ pub struct Contender {
     pub claims: Claims,
     /// Bytes of one slot of its pool, payload of the workload included.
     pub slot_bytes: usize,
-    run: fn(Cell, Conditions<'_>) -> Result<Option<Window>, WorkloadError>,
+    run: RunWorkload,
+    trace: fn(Cell, Conditions<'_>, Pace) -> Result<Option<Trace>, WorkloadError>,
+    bytes: fn(Shape) -> Option<f64>,
+}
+
+type RunWorkload = fn(Cell, Conditions<'_>) -> Result<Option<Window>, WorkloadError>;
+
+fn bytes_per_slot<D: Design>(shape: Shape) -> Option<f64> {
+    let before = usage::allocated()?;
+    let pool = Pool::<Request, D::Queue<Native>>::new(D::build(shape).ok()?, |_| Request::unused()).ok()?;
+    let handles = pool.split();
+    let bytes = usage::allocated()?.checked_sub(before)?;
+    drop(handles);
+    Some(bytes as f64 / shape.slots() as f64)
+}
+
+/// What is behind the name of a contender that takes part a second time.
+pub const AGAIN: &str = " (again)";
+
+/// Which peers take part.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, clap::ValueEnum, serde::Serialize, serde::Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Peers {
+    /// Designs only.
+    None,
+    /// Those of [`peers::SOME`].
+    #[default]
+    Some,
+    /// All.
+    All,
 }
 
 impl Contender {
+    /// The contender of a peer.
+    #[must_use]
+    pub fn peer<D: Design>() -> Self {
+        Self { kind: Kind::Peer, ..Self::of::<D>() }
+    }
+
     /// The contender of a design, whether it is in the catalog or not.
     #[must_use]
     pub fn of<D: Design>() -> Self {
@@ -30,7 +68,37 @@ impl Contender {
             claims: D::CLAIMS,
             slot_bytes: Pool::<Request, D::Queue<Native>>::SLOT_BYTES,
             run: workload::run::<D>,
+            trace: traced::trace::<D>,
+            bytes: bytes_per_slot::<D>,
         }
+    }
+
+    /// The same as a floor, with another way to run.
+    pub(crate) fn as_floor(self, run: RunWorkload) -> Self {
+        Self { kind: Kind::Floor, run, ..self }
+    }
+
+    /// The same under another name: what is measured twice must tie.
+    #[must_use]
+    pub fn again(&self) -> Self {
+        Self { name: format!("{}{AGAIN}", self.name), ..self.clone() }
+    }
+
+    /// Runs the workload with a trace of each request; none when it was interrupted.
+    ///
+    /// # Errors
+    /// See [`workload::run`].
+    pub fn trace(&self, cell: Cell, conditions: Conditions<'_>, pace: Pace) -> Result<Option<Trace>, WorkloadError> {
+        (self.trace)(cell, conditions, pace)
+    }
+
+    /// Bytes of one slot of a queue of this shape, with its share of the whole queue; the slot of the pool alone where
+    /// the allocator does not say more.
+    ///
+    /// It counts what is allocated while it builds one, so nobody else should allocate meanwhile.
+    #[must_use]
+    pub fn bytes_per_slot(&self, shape: Shape) -> Option<f64> {
+        (self.bytes)(shape)
     }
 
     /// Runs the workload once; none when it was interrupted.
@@ -58,10 +126,30 @@ pub fn catalog() -> Vec<Contender> {
     visit_all(&mut Enter)
 }
 
-/// The design of this name.
+/// The peers that were asked for, in the order in which they are shown.
+#[must_use]
+pub fn peers(which: Peers) -> Vec<Contender> {
+    struct Meet;
+    impl Visitor for Meet {
+        type Output = Contender;
+        fn visit<D: Design>(&mut self) -> Contender {
+            Contender::peer::<D>()
+        }
+    }
+    let mut all = peers::visit_peers(&mut Meet);
+    all.retain(|peer| match which {
+        Peers::None => false,
+        Peers::Some => peers::SOME.contains(&peer.name.as_str()),
+        Peers::All => true,
+    });
+    all
+}
+
+/// The design or peer of this name.
 ///
 /// # Errors
 /// [`UnknownDesign`].
 pub fn named(name: &str) -> Result<Contender, UnknownDesign> {
-    visit_named(name, &mut Enter)
+    let peer = || peers(Peers::All).into_iter().find(|peer| peer.name == name);
+    visit_named(name, &mut Enter).or_else(|unknown| peer().ok_or(unknown))
 }

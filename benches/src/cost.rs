@@ -1,7 +1,7 @@
 //! Measuring the single-threaded cost, interleaved, as multiples of the reference.
 
 use crate::report::table;
-use crate::single::{Kind, Single};
+use crate::single::{AtomicFloor, Kind, Single};
 use crate::statistics::{Estimate, median_with_interval};
 use crate::tally::CountError;
 use rand::SeedableRng;
@@ -27,6 +27,8 @@ pub struct Cost {
     pub nanoseconds: Estimate,
     /// Multiple of the reference in the same round: median over the rounds.
     pub of_reference: Estimate,
+    /// Multiple of one uncontended atomic per operation in the same round: median over the rounds.
+    pub of_floor: Estimate,
 }
 
 /// A contender's counts are wrong.
@@ -47,6 +49,7 @@ pub fn measure(
     rounds: usize,
     seed: u64,
     interrupted: &AtomicBool,
+    progress: &mut dyn FnMut(),
 ) -> Result<Vec<Cost>, CostError> {
     let mut random = SmallRng::seed_from_u64(seed);
     let mut times: Vec<Vec<f64>> = vec![Vec::with_capacity(rounds); singles.len()];
@@ -62,18 +65,21 @@ pub fn measure(
             singles[at].trips.go(BATCH);
             times[at].push(start.elapsed().as_secs_f64() * 1e9 / BATCH as f64);
         }
+        progress();
     }
     for single in &*singles {
         single.trips.verify().map_err(|source| CostError { name: single.name.clone(), source })?;
     }
     let reference = singles.iter().position(|single| single.kind == Kind::Reference).unwrap_or(0);
+    let floor = singles.iter().position(|single| single.name == AtomicFloor::NAME).unwrap_or(reference);
     let cost = |(single, own): (&Single, &Vec<f64>)| {
-        let ratios: Vec<f64> = own.iter().zip(&times[reference]).map(|(own, reference)| own / reference).collect();
+        let ratios = |of: usize| own.iter().zip(&times[of]).map(|(own, of)| own / of).collect::<Vec<f64>>();
         Some(Cost {
             name: single.name.clone(),
             kind: single.kind,
             nanoseconds: median_with_interval(own, seed)?,
-            of_reference: median_with_interval(&ratios, seed)?,
+            of_reference: median_with_interval(&ratios(reference), seed)?,
+            of_floor: median_with_interval(&ratios(floor), seed)?,
         })
     };
     Ok(singles.iter().zip(&times).filter_map(cost).collect())
@@ -84,20 +90,29 @@ pub fn measure(
 pub fn cost_table(costs: &[Cost]) -> String {
     let mut costs: Vec<&Cost> = costs.iter().collect();
     costs.sort_by(|a, b| a.nanoseconds.value.total_cmp(&b.nanoseconds.value));
-    let mut table =
-        table(&["contender", "ns / round trip", "95 % interval", "× ArrayQueue pair", "95 % interval"], 1..5);
+    let mut table = table(
+        &["contender", "ns / round trip", "95 % interval", "× ArrayQueue pair", "95 % interval", "× floor"],
+        1..6,
+    );
     for cost in costs {
         let (time, ratio) = (&cost.nanoseconds, &cost.of_reference);
         table.add_row(vec![
-            cost.name.clone(),
+            match cost.kind {
+                Kind::Peer => format!("{} (peer)", cost.name),
+                _ => cost.name.clone(),
+            },
             format!("{:.1}", time.value),
             format!("{:.1} – {:.1}", time.low, time.high),
             format!("{:.2}", ratio.value),
             format!("{:.2} – {:.2}", ratio.low, ratio.high),
+            format!("{:.2}", cost.of_floor.value),
         ]);
     }
     let mut text =
         String::from("Cost of a round trip on one thread: 1 client and 1 worker in turn, 64 slots in one lane\n");
-    let _ = writeln!(text, "{table}");
+    let _ = writeln!(
+        text,
+        "{table}\n× floor: of the payload's work with one uncontended atomic for each of the four operations"
+    );
     text
 }

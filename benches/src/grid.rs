@@ -2,16 +2,27 @@
 
 use crate::contender::Contender;
 use crate::placement::Placement;
+use crate::record::Kind;
 use crate::waiting::Waiting;
 use crate::workload::Cell;
 use slotwork::{Shape, ShapeError, Submitters};
 use std::time::Duration;
 use thiserror::Error;
 
-/// Clients × workers of the standard grid.
-pub const STANDARD_THREADS: [(usize, usize); 5] = [(1, 1), (1, 4), (2, 2), (4, 4), (1, 16)];
+/// Clients, workers and slots per lane of the standard grid: few cells, so that a run with peers ends in a minute or so.
+pub const STANDARD: [(usize, usize, usize); 7] =
+    [(1, 1, 1), (1, 1, 4), (1, 1, 64), (2, 2, 4), (2, 2, 64), (1, 16, 4), (1, 16, 64)];
 
-/// Slots per lane of the standard grid.
+/// Clients × workers of the standard grid, where other slots are asked for.
+pub const STANDARD_THREADS: [(usize, usize); 3] = [(1, 1), (2, 2), (1, 16)];
+
+/// Clients × workers of the wide grid.
+pub const WIDE_THREADS: [(usize, usize); 6] = [(1, 1), (1, 2), (2, 2), (4, 4), (1, 16), (1, 64)];
+
+/// Slots per lane of the wide grid.
+pub const WIDE_SLOTS: [usize; 4] = [1, 4, 16, 64];
+
+/// Slots per lane of the standard grid, where other threads are asked for.
 pub const STANDARD_SLOTS: [usize; 2] = [4, 64];
 
 /// Most threads of one side: more is a slip of the finger.
@@ -90,6 +101,8 @@ pub fn admit(contender: &Contender, cell: &Cell) -> Result<(), NotApplicable> {
 /// What was asked for in place of the standard grid; nothing where it stays.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Wanted {
+    /// The wide grid in place of the standard one.
+    pub wide: bool,
     /// Clients.
     pub clients: Vec<usize>,
     /// Workers.
@@ -109,32 +122,38 @@ pub struct Wanted {
 /// [`GridError`] where nobody can take part in any.
 pub fn cells(wanted: &Wanted, contenders: &[Contender], cores: usize) -> Result<Vec<Cell>, GridError> {
     let or_one = |counts: &[usize]| if counts.is_empty() { vec![1] } else { counts.to_vec() };
-    let threads: Vec<(usize, usize)> = if wanted.clients.is_empty() && wanted.workers.is_empty() {
-        STANDARD_THREADS.to_vec()
+    let any_threads = wanted.clients.is_empty() && wanted.workers.is_empty();
+    let threads: Vec<(usize, usize)> = if any_threads {
+        if wanted.wide { WIDE_THREADS.to_vec() } else { STANDARD_THREADS.to_vec() }
     } else {
         let workers = or_one(&wanted.workers);
         or_one(&wanted.clients).into_iter().flat_map(|clients| workers.iter().map(move |&w| (clients, w))).collect()
     };
-    let slots = or_default(&wanted.slots, &STANDARD_SLOTS);
+    let slots = or_default(&wanted.slots, if wanted.wide { &WIDE_SLOTS } else { &STANDARD_SLOTS });
+    let shapes: Vec<(usize, usize, usize)> = if any_threads && wanted.slots.is_empty() && !wanted.wide {
+        STANDARD.to_vec()
+    } else {
+        threads.into_iter().flat_map(|(clients, workers)| slots.iter().map(move |&s| (clients, workers, s))).collect()
+    };
     let mut cells: Vec<Cell> = Vec::new();
-    for (clients, workers) in threads {
-        for &slots in slots {
-            for &handler in or_default(&wanted.handlers, &[0]) {
-                for &waiting in or_default(&wanted.waiting, &[None]) {
-                    let waiting = waiting.unwrap_or(Waiting::suited_to(clients + workers, cores));
-                    let cell = cell(clients, workers, slots, waiting, handler)?;
-                    if !cells.contains(&cell) {
-                        cells.push(cell);
-                    }
+    for (clients, workers, slots) in shapes {
+        for &handler in or_default(&wanted.handlers, &[0]) {
+            for &waiting in or_default(&wanted.waiting, &[None]) {
+                let waiting = waiting.unwrap_or(Waiting::suited_to(clients + workers, cores));
+                let cell = cell(clients, workers, slots, waiting, handler)?;
+                if !cells.contains(&cell) {
+                    cells.push(cell);
                 }
             }
         }
     }
-    let possible = |cell: &Cell| contenders.iter().any(|contender| admit(contender, cell).is_ok());
+    // The harness without a queue takes everything, and says nothing alone.
+    let queues: Vec<&Contender> = contenders.iter().filter(|contender| contender.kind != Kind::Floor).collect();
+    let possible = |cell: &Cell| queues.iter().any(|contender| admit(contender, cell).is_ok());
     if !cells.iter().any(possible)
         && let Some(cell) = cells.first()
     {
-        return Err(nobody_takes(cell, contenders));
+        return Err(nobody_takes(cell, &queues));
     }
     Ok(cells)
 }
@@ -143,8 +162,8 @@ fn or_default<'a, T>(wanted: &'a [T], default: &'a [T]) -> &'a [T] {
     if wanted.is_empty() { default } else { wanted }
 }
 
-fn nobody_takes(cell: &Cell, contenders: &[Contender]) -> GridError {
-    let refusal = |contender: &Contender| Some(format!("{} takes {}", contender.name, admit(contender, cell).err()?));
+fn nobody_takes(cell: &Cell, contenders: &[&Contender]) -> GridError {
+    let refusal = |contender: &&Contender| Some(format!("{} takes {}", contender.name, admit(contender, cell).err()?));
     GridError::NobodyTakes {
         clients: cell.clients,
         workers: cell.shape.lanes(),
@@ -191,13 +210,15 @@ mod tests {
     #[test]
     fn the_standard_grid() {
         let cells = cells(&Wanted::default(), &catalog(), 2).unwrap();
-        assert_eq!(cells.len(), 10);
-        assert_eq!(cells.iter().filter(|cell| cell.waiting == Waiting::Spin).count(), 2);
+        assert_eq!(cells.len(), STANDARD.len());
+        assert_eq!(cells.iter().filter(|cell| cell.waiting == Waiting::Spin).count(), 3);
+        let wide = Wanted { wide: true, ..Wanted::default() };
+        assert_eq!(super::cells(&wide, &catalog(), 2).unwrap().len(), WIDE_THREADS.len() * WIDE_SLOTS.len());
     }
 
     #[test]
     fn what_is_asked_for_replaces_what_it_names() {
-        assert_eq!(cells(&wanted(&[], &[], &[8]), &catalog(), 2).unwrap().len(), 5);
+        assert_eq!(cells(&wanted(&[], &[], &[8]), &catalog(), 2).unwrap().len(), 3);
         assert_eq!(cells(&wanted(&[1, 2], &[3], &[8]), &catalog(), 2).unwrap().len(), 2);
         let ones = cells(&wanted(&[], &[3, 3], &[]), &catalog(), 2).unwrap();
         assert_eq!(ones.len(), 2);
@@ -227,8 +248,11 @@ mod tests {
         assert!(error.to_string().contains("one submitter"), "{error}");
         let error = cells(&wanted(&[65], &[1], &[4]), &named("bitmap-owned"), 2).unwrap_err();
         assert!(error.to_string().contains("at most 64 clients"), "{error}");
+        // The harness's own row takes anything, and does not make a cell possible.
+        let with_floor = [named("bitmap"), vec![crate::floors::no_queue()]].concat();
+        assert!(cells(&wanted(&[1], &[1], &[65]), &with_floor, 2).is_err());
         // One possible cell is enough: the others are shown as what they are.
-        assert_eq!(cells(&Wanted::default(), &bitmap, 2).unwrap().len(), 10);
+        assert_eq!(cells(&Wanted::default(), &bitmap, 2).unwrap().len(), STANDARD.len());
         assert_eq!(cells(&wanted(&[1], &[1], &[64, 65]), &bitmap, 2).unwrap().len(), 2);
         // Somebody else in the catalog takes 65 slots per lane.
         assert!(cells(&wanted(&[1], &[1], &[65]), &catalog(), 2).is_ok());

@@ -17,6 +17,8 @@ use crate::grid::{admit, window_of};
 use crate::handler::Handler;
 use crate::placement::Placement;
 use crate::record::{Category, CellRecord, Doubt, Kind, Row, Sample};
+use crate::statistics::median;
+use crate::traced::Pace;
 use crate::workload::{Cell, Conditions, Window, WorkloadError};
 use rand::SeedableRng;
 use rand::rngs::SmallRng;
@@ -40,6 +42,10 @@ pub struct Plan {
     pub seed: u64,
     /// Where threads run.
     pub placement: Placement,
+    /// Whether, after the rounds, each row is run once more with traces: who waited, and how evenly.
+    pub traces: bool,
+    /// Loads at which latency is measured after the rounds, as parts of what the middle contender of the cell does.
+    pub loads: Vec<f64>,
 }
 
 /// What a run measured.
@@ -89,7 +95,10 @@ impl Plan {
     /// How long it will take, repeated windows not counted.
     #[must_use]
     pub fn duration(&self) -> Duration {
-        let visits = |cell: &Cell| self.contenders.iter().filter(|who| admit(who, cell).is_ok()).count() * self.rounds;
+        let traces = usize::from(self.traces) + self.loads.len();
+        let each = |who: &Contender| self.rounds + if who.kind == Kind::Floor { 0 } else { traces };
+        let visits =
+            |cell: &Cell| self.contenders.iter().filter(|who| admit(who, cell).is_ok()).map(each).sum::<usize>();
         let of_cell = |cell| self.visit_time(cell).mul_f64(visits(cell) as f64);
         self.cells.iter().map(of_cell).sum()
     }
@@ -134,8 +143,45 @@ impl Plan {
                 }
             }
         }
+        if !broken_off {
+            broken_off = !self.trace(&run, &mut cells, &mut random, progress);
+        }
         let Run { alarm, repeated_windows, .. } = run;
         Measured { cells, alarm, repeated_windows, interrupted: broken_off }
+    }
+
+    /// After the rounds: one run with traces of each row, and one at each load; false when it was broken off.
+    fn trace(
+        &self,
+        run: &Run<'_>,
+        cells: &mut [CellRecord],
+        random: &mut SmallRng,
+        progress: &mut dyn FnMut(Duration),
+    ) -> bool {
+        for (cell, record) in self.cells.iter().zip(cells) {
+            let mut paces: Vec<Pace> = if self.traces { vec![Pace::Closed] } else { Vec::new() };
+            paces.extend(rates(record, &self.loads, self.placement.cores()).into_iter().map(Pace::Open));
+            for pace in paces {
+                let mut order: Vec<usize> = (0..self.contenders.len()).collect();
+                order.shuffle(random);
+                for at in order {
+                    let (contender, row) = (&self.contenders[at], &mut record.rows[at]);
+                    if contender.kind == Kind::Floor || row.not_applicable.is_some() || row.failure.is_some() {
+                        continue;
+                    }
+                    match contender.trace(*cell, run.conditions(cell), pace) {
+                        Ok(Some(trace)) => {
+                            row.metrics = trace.metrics.or(&row.metrics);
+                            row.latency.extend(trace.latency);
+                        }
+                        Ok(None) => return false,
+                        Err(error) => row.failure = Some(error.to_string()),
+                    }
+                    progress(self.visit_time(cell));
+                }
+            }
+        }
+        true
     }
 
     fn handlers(&self) -> HashMap<u64, Handler> {
@@ -146,11 +192,17 @@ impl Plan {
         handlers
     }
 
+    fn slot_bytes(&self, contender: &Contender, cell: &Cell) -> Option<usize> {
+        let measured = || contender.bytes_per_slot(cell.shape).map(|bytes| bytes.round() as usize);
+        let takes_part = contender.kind != Kind::Floor && admit(contender, cell).is_ok();
+        takes_part.then(|| measured().unwrap_or(contender.slot_bytes))
+    }
+
     fn empty_record(&self, cell: &Cell) -> CellRecord {
         let row = |contender: &Contender| Row {
             design: contender.name.clone(),
             kind: contender.kind,
-            slot_bytes: (contender.kind != Kind::Floor).then_some(contender.slot_bytes),
+            slot_bytes: self.slot_bytes(contender, cell),
             not_applicable: admit(contender, cell).err().map(|reason| reason.to_string()),
             ..Row::default()
         };
@@ -172,6 +224,18 @@ impl Plan {
     }
 }
 
+/// The rates at which a cell's latency is measured: the same for all its contenders, so that they can be compared.
+/// More than a million requests a second and core would measure the clock.
+fn rates(cell: &CellRecord, loads: &[f64], cores: usize) -> Vec<f64> {
+    const MOST: f64 = 1e6;
+    let of_row = |row: &Row| median(&row.samples.iter().map(|sample| sample.throughput).collect::<Vec<_>>());
+    let ranked = cell.rows.iter().filter(|row| row.kind != Kind::Floor && row.failure.is_none());
+    let medians: Vec<f64> = ranked.filter_map(of_row).collect();
+    let most = MOST * cell.clients.min(cores) as f64;
+    let Some(middle) = median(&medians).filter(|&middle| middle > 0.0) else { return Vec::new() };
+    loads.iter().map(|load| load * middle.min(most)).collect()
+}
+
 /// A run under way.
 struct Run<'a> {
     plan: &'a Plan,
@@ -187,16 +251,20 @@ struct Run<'a> {
     interrupted: &'a AtomicBool,
 }
 
-impl Run<'_> {
-    /// One window of one contender, measured again while the alarm rings; none when interrupted.
-    fn visit(&mut self, cell: &Cell, contender: &Contender, round: usize) -> Result<Option<Sample>, WorkloadError> {
-        let conditions = Conditions {
+impl<'a> Run<'a> {
+    fn conditions(&self, cell: &Cell) -> Conditions<'a> {
+        Conditions {
             handler: self.handlers[&cell.handler_nanoseconds],
             placement: &self.plan.placement,
             warm_up: self.plan.warm_up(cell),
             window: self.plan.window(cell),
             interrupted: self.interrupted,
-        };
+        }
+    }
+
+    /// One window of one contender, measured again while the alarm rings; none when interrupted.
+    fn visit(&mut self, cell: &Cell, contender: &Contender, round: usize) -> Result<Option<Sample>, WorkloadError> {
+        let conditions = self.conditions(cell);
         let mut kept: Option<(f64, Sample)> = None;
         for attempt in 1..=Plan::ATTEMPTS {
             let before = self.alarm.trip();
@@ -241,6 +309,9 @@ fn sample(
     if window.overlap < 0.9 {
         doubts.push(Doubt::NotOverlapping);
     }
+    if !window.steady {
+        doubts.push(Doubt::NotSteady);
+    }
     Sample {
         round,
         round_trips: window.round_trips,
@@ -255,6 +326,6 @@ fn sample(
         trip_before_nanoseconds: before,
         trip_after_nanoseconds: after,
         doubts,
-        ..Sample::default()
+        metrics: window.metrics,
     }
 }

@@ -12,6 +12,23 @@ pub(crate) fn bar(planned: Duration) -> ProgressBar {
     bar
 }
 
+/// A bar that runs by itself, for something that takes so long and tells nobody how far it is.
+pub(crate) fn running(planned: Duration) -> ProgressBar {
+    const STEP: Duration = Duration::from_millis(100);
+    let bar = bar(planned);
+    let running = bar.clone();
+    // It ends with the bar; nobody waits for it.
+    if !bar.is_hidden() {
+        std::thread::spawn(move || {
+            while !running.is_finished() {
+                std::thread::sleep(STEP);
+                running.inc(milliseconds(STEP));
+            }
+        });
+    }
+    bar
+}
+
 /// A bar counts milliseconds, so that long and short windows weigh as they should.
 pub(crate) fn milliseconds(time: Duration) -> u64 {
     u64::try_from(time.as_millis()).unwrap_or(u64::MAX)

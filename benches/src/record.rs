@@ -14,7 +14,7 @@ mod metrics;
 mod read;
 
 pub use metrics::{Fairness, Latency, Metrics};
-pub use read::{ReadError, read};
+pub use read::{ReadError, parse, read};
 
 use crate::machine::Machine;
 use crate::statistics::Estimate;

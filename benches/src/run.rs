@@ -5,8 +5,9 @@ use crate::{FAILED, INTERRUPTED, commands, interrupt, progress};
 use anyhow::{Context, Result, anyhow};
 use jiff::Timestamp;
 use slotwork_bench::alarm::Alarm;
-use slotwork_bench::contender::{self, Contender};
+use slotwork_bench::contender::{self, Contender, Peers};
 use slotwork_bench::cost;
+use slotwork_bench::floors;
 use slotwork_bench::grid::{self, Wanted};
 use slotwork_bench::machine::Machine;
 use slotwork_bench::measure::{Measured, Plan};
@@ -14,7 +15,7 @@ use slotwork_bench::placement::Placement;
 use slotwork_bench::record::{Record, SCHEMA, Settings};
 use slotwork_bench::report::{Destination, listing, listing_table, rank_report};
 use slotwork_bench::single::singles;
-use slotwork_bench::verdict::{rankings, summarise};
+use slotwork_bench::verdict::{self, rankings, summarise};
 use std::io::{self, Write};
 use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
@@ -41,6 +42,21 @@ pub(crate) fn run(command: Command) -> Result<u8> {
         Command::Allocator(arguments) => commands::allocator::run(&arguments),
         Command::Ladder(arguments) => commands::ladder::run(&arguments),
         Command::Locks(arguments) => commands::locks::run(&arguments),
+        Command::Simulate(arguments) => commands::simulate::run(&arguments),
+        Command::Calibrate(arguments) => commands::calibrate::run(&arguments),
+        Command::Report(arguments) => commands::report::run(&arguments),
+        Command::Compare(arguments) => commands::compare::run(&arguments),
+        Command::Pick(arguments) => commands::pick::run(&arguments),
+        Command::Gate(arguments) => commands::gate::run(&arguments),
+        Command::Latency(mut arguments) => {
+            if arguments.latency.is_empty() {
+                arguments.latency = vec![0.25, 0.5, 0.75];
+            }
+            rank(&arguments)
+        }
+        Command::Floors(arguments) => commands::floors::run(&arguments),
+        Command::Completions(arguments) => commands::manual::completions(arguments.shell),
+        Command::Man => commands::manual::page(),
     }
 }
 
@@ -67,7 +83,10 @@ fn rank(arguments: &RankArguments) -> Result<u8> {
     if record.interrupted {
         complain("interrupted; what was measured so far is kept");
     }
-    let failures = failures(&record);
+    let mut failures = failures(&record);
+    if arguments.self_test && !record.interrupted {
+        failures.extend(verdict::differing_twins(&record.rankings));
+    }
     for failure in &failures {
         complain(failure);
     }
@@ -85,9 +104,10 @@ fn rank(arguments: &RankArguments) -> Result<u8> {
 }
 
 fn plan(arguments: &RankArguments, placement: Placement) -> Result<Plan> {
-    let contenders = contenders(&arguments.designs)?;
+    let contenders = contenders(arguments)?;
     let counts = |given: &[u64]| given.iter().map(|&count| usize::try_from(count).unwrap_or(usize::MAX)).collect();
     let wanted = Wanted {
+        wide: arguments.wide,
         clients: counts(&arguments.clients),
         workers: counts(&arguments.workers),
         slots: counts(&arguments.slots),
@@ -102,21 +122,33 @@ fn plan(arguments: &RankArguments, placement: Placement) -> Result<Plan> {
         window: arguments.window_ms.map(Duration::from_millis),
         seed: arguments.seed,
         placement,
+        traces: arguments.traces,
+        loads: arguments.latency.clone(),
     })
 }
 
-/// The chosen designs, each once, in the order of the choice; all, if none is chosen.
-fn contenders(names: &[String]) -> Result<Vec<Contender>> {
-    if names.is_empty() {
-        return Ok(contender::catalog());
+/// The chosen designs, each once, in the order of the choice; all, if none is chosen. Then the peers and the floor; or,
+/// for a self-test, each a second time.
+fn contenders(arguments: &RankArguments) -> Result<Vec<Contender>> {
+    let mut chosen: Vec<Contender> = if arguments.designs.is_empty() { contender::catalog() } else { Vec::new() };
+    let all = !chosen.is_empty();
+    for name in &arguments.designs {
+        chosen.push(contender::named(name).map_err(refuse)?);
     }
-    let mut chosen: Vec<Contender> = Vec::new();
-    for name in names {
-        let contender = contender::named(name).map_err(refuse)?;
-        if !chosen.iter().any(|other| other.name == contender.name) {
-            chosen.push(contender);
+    if arguments.self_test {
+        chosen.extend(chosen.clone().iter().map(Contender::again));
+    } else {
+        let peers = arguments.peers.unwrap_or(if all { Peers::Some } else { Peers::None });
+        chosen.extend(contender::peers(peers));
+        chosen.push(floors::no_queue());
+    }
+    let mut names = Vec::new();
+    chosen.retain(|contender| {
+        !names.contains(&contender.name) && {
+            names.push(contender.name.clone());
+            true
         }
-    }
+    });
     Ok(chosen)
 }
 
@@ -140,7 +172,7 @@ fn record(plan: &Plan, measured: Measured, machine: Machine, started: Timestamp,
             disturbed_below_share: Plan::LEAST_SHARE,
             repeated_windows,
         },
-        floors: Vec::new(),
+        floors: floors::measure(&plan.placement, plan.seed),
         rankings: rankings(&cells, &plan.contenders, plan.seed),
         cells,
     }
@@ -172,7 +204,9 @@ fn cost(arguments: &CostArguments) -> Result<u8> {
     let rounds = usize::try_from(arguments.rounds).context("too many rounds")?;
     let placement = Placement::pinned();
     placement.bind(0);
-    let costs = cost::measure(&mut singles(), rounds, arguments.seed, interrupted)?;
+    let bar = progress::count(Some(arguments.rounds));
+    let costs = cost::measure(&mut singles(), rounds, arguments.seed, interrupted, &mut || bar.inc(1))?;
+    bar.finish_and_clear();
     let machine = Machine::inspect(&placement);
     if arguments.json {
         let value = serde_json::json!({ "schema": SCHEMA, "machine": machine, "rounds": rounds, "seed": arguments.seed, "costs": costs });

@@ -8,11 +8,13 @@
 //! crossbeam's `ArrayQueue` (free indices, submitted indices), and a *floor*, the same payload work
 //! without any queue. Counters are local to a batch, so that they stay in registers.
 
+use crate::peers::visit_peers;
 use crate::request::{Request, Sequence};
 use crate::tally::{CountError, Totals};
 use crossbeam_queue::ArrayQueue;
 use slotwork::{CachePadded, Client, Design, Native, Pool, Shape, Worker};
 use slotwork_catalog::{Visitor, visit_all};
+use std::sync::atomic::{AtomicU64, Ordering};
 
 /// Slots in the one lane.
 pub const SLOTS: usize = 64;
@@ -45,13 +47,15 @@ pub struct Single {
 pub enum Kind {
     /// A design of the catalog.
     Design,
+    /// What a user would take instead.
+    Peer,
     /// What everything is compared with.
     Reference,
     /// What cannot be undercut.
     Floor,
 }
 
-/// Every design of the catalog, then the reference, then the floor.
+/// Every design of the catalog, then the peers, the reference, and the floors.
 #[must_use]
 pub fn singles() -> Vec<Single> {
     struct Enter;
@@ -61,10 +65,20 @@ pub fn singles() -> Vec<Single> {
             Single { name: D::NAME.into(), kind: Kind::Design, trips: Box::new(OneThread::<D>::new()) }
         }
     }
+    struct Meet;
+    impl Visitor for Meet {
+        type Output = Single;
+        fn visit<D: Design>(&mut self) -> Single {
+            Single { kind: Kind::Peer, ..Enter.visit::<D>() }
+        }
+    }
     let mut singles = visit_all(&mut Enter);
+    singles.extend(visit_peers(&mut Meet));
     let reference = Box::new(ArrayQueuePair::new());
     singles.push(Single { name: ArrayQueuePair::NAME.into(), kind: Kind::Reference, trips: reference });
     singles.push(Single { name: Floor::NAME.into(), kind: Kind::Floor, trips: Box::new(Floor::new()) });
+    let atomics = Box::new(AtomicFloor(Floor::new(), Default::default()));
+    singles.push(Single { name: AtomicFloor::NAME.into(), kind: Kind::Floor, trips: atomics });
     singles
 }
 
@@ -260,6 +274,35 @@ impl RoundTrips for Floor {
 
     fn verify(&self) -> Result<(), CountError> {
         self.both.totals.verify()
+    }
+}
+
+/// The payload's own work, and one uncontended read-modify-write for each of the four operations.
+pub struct AtomicFloor(Floor, [CachePadded<AtomicU64>; 2]);
+
+impl AtomicFloor {
+    /// The name it is shown by.
+    pub const NAME: &'static str = "floor (an atomic per operation)";
+}
+
+impl RoundTrips for AtomicFloor {
+    fn go(&mut self, count: u64) {
+        let Self(Floor { slots, next, both }, [free, submitted]) = self;
+        both.batch(count, |batch| {
+            free.fetch_add(1, Ordering::AcqRel);
+            let slot = std::hint::black_box(&mut slots[*next]);
+            *next = (*next + 1) % SLOTS;
+            batch.fill(slot);
+            submitted.fetch_add(1, Ordering::AcqRel);
+            submitted.fetch_sub(1, Ordering::AcqRel);
+            let slot = std::hint::black_box(slot);
+            batch.handle(slot);
+            free.fetch_sub(1, Ordering::AcqRel);
+        });
+    }
+
+    fn verify(&self) -> Result<(), CountError> {
+        self.0.verify()
     }
 }
 

@@ -132,7 +132,7 @@ fn bootstrap(logs: &[Vec<Vec<f64>>], contenders: usize, seed: u64) -> Vec<[f64; 
 }
 
 /// How many standard errors hold 95 %, when they are known from so many degrees of freedom.
-fn student(freedom: usize) -> f64 {
+pub(crate) fn student(freedom: usize) -> f64 {
     const TABLE: [f64; 20] = [
         12.71, 4.30, 3.18, 2.78, 2.57, 2.45, 2.36, 2.31, 2.26, 2.23, 2.20, 2.18, 2.16, 2.14, 2.13, 2.12, 2.11, 2.10,
         2.09, 2.09,

@@ -156,6 +156,16 @@ impl Signals {
         self.clients.notify_one();
     }
 
+    /// How many sleepers were woken so far, on both sides.
+    #[must_use]
+    pub fn wakes(&self) -> u64 {
+        let workers = match &self.workers {
+            Workers::Together(event) => event.wakes(),
+            Workers::PerLane(events) => events.iter().map(Event::wakes).sum(),
+        };
+        self.clients.wakes() + workers
+    }
+
     /// Wakes all clients, to see that they are to stop.
     pub fn stop_clients(&self) {
         self.clients.notify_all();

@@ -10,16 +10,17 @@
 //! of its own says which phase it is; that is all they share besides the queue. When the clients
 //! have stopped, the workers handle what is left, and all counts are held against each other.
 
-use crate::gate::Gate;
+use crate::counters::Counters;
 use crate::handler::Handler;
 use crate::placement::Placement;
-use crate::processor_time;
+use crate::record::{Fairness, Metrics};
 use crate::request::{Request, Sequence};
+use crate::stage::{Crew, Stage, Timing, join_all, time_window};
 use crate::tally::{ClientTally, CountError, Counter, Phase, Span, Totals, WorkerTally, overlap};
-use crate::waiting::{Signals, Waiting};
-use slotwork::{CachePadded, Client, ClientError, Design, Native, Pool, Shape, ShapeError, Worker};
-use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
-use std::thread::{Builder, Scope, ScopedJoinHandle};
+use crate::waiting::Waiting;
+use slotwork::{Client, ClientError, Design, Native, Pool, Shape, ShapeError, Worker};
+use std::sync::atomic::AtomicBool;
+use std::thread::Scope;
 use std::time::{Duration, Instant};
 use thiserror::Error;
 
@@ -45,7 +46,7 @@ pub struct Conditions<'a> {
     pub handler: Handler,
     /// Where threads run.
     pub placement: &'a Placement,
-    /// Time before counting.
+    /// Time before counting: at least this, at most twice this.
     pub warm_up: Duration,
     /// Time of counting.
     pub window: Duration,
@@ -70,6 +71,10 @@ pub struct Window {
     pub overlap: f64,
     /// Processor time that all threads used in the window together; none where it cannot be read.
     pub processor_time: Option<Duration>,
+    /// Whether the throughput had settled when the window was opened.
+    pub steady: bool,
+    /// What else was measured.
+    pub metrics: Metrics,
     /// All counts, warm-up and rest included.
     pub totals: Totals,
 }
@@ -109,31 +114,26 @@ pub enum WorkloadError {
     Count(#[from] CountError),
 }
 
-/// What all threads of a run share.
-struct Stage<'a> {
-    phase: CachePadded<AtomicU32>,
-    gate: Gate,
-    signals: Signals,
-    waiting: Waiting,
-    conditions: Conditions<'a>,
-}
-
-impl Stage<'_> {
-    #[inline]
-    fn phase(&self) -> u32 {
-        self.phase.load(Ordering::Acquire)
-    }
-
-    fn enter(&self, phase: Phase) {
-        self.phase.store(phase as u32, Ordering::Release);
-    }
-}
-
 /// Runs `cell` on a new queue of design `D`, once. None when it was interrupted.
 ///
 /// # Errors
 /// [`WorkloadError`]; with [`WorkloadError::Count`], the design is wrong.
 pub fn run<D: Design>(cell: Cell, conditions: Conditions<'_>) -> Result<Option<Window>, WorkloadError> {
+    run_either::<D, true>(cell, conditions)
+}
+
+/// The same, where nothing goes through, so that nothing can be held against each other: see [`crate::floors`].
+pub(crate) fn run_uncounted<D: Design>(
+    cell: Cell,
+    conditions: Conditions<'_>,
+) -> Result<Option<Window>, WorkloadError> {
+    run_either::<D, false>(cell, conditions)
+}
+
+fn run_either<D: Design, const COUNTED: bool>(
+    cell: Cell,
+    conditions: Conditions<'_>,
+) -> Result<Option<Window>, WorkloadError> {
     let pool = Pool::<Request, QueueOf<D>>::new(D::build(cell.shape)?, |_| Request::unused())
         .map_err(|error| WorkloadError::Memory(error.to_string()))?;
     let (first, workers) = pool.split();
@@ -141,21 +141,18 @@ pub fn run<D: Design>(cell: Cell, conditions: Conditions<'_>) -> Result<Option<W
     for _ in 1..cell.clients {
         clients.push(clients[0].try_clone()?);
     }
-    let stage = Stage {
-        phase: CachePadded::new(AtomicU32::new(Phase::WarmUp as u32)),
-        gate: Gate::default(),
-        signals: Signals::new(&D::CLAIMS, cell.shape.lanes()),
-        waiting: cell.waiting,
-        conditions,
-    };
-    std::thread::scope(|scope| perform::<D>(scope, &stage, clients, workers))
+    let stage = Stage::new(cell, &D::CLAIMS, conditions);
+    // Before the threads, which inherit them.
+    let mut counters = Counters::open();
+    std::thread::scope(|scope| perform::<D, COUNTED>(scope, &stage, clients, workers, &mut counters))
 }
 
-fn perform<'scope, D: Design>(
+fn perform<'scope, D: Design, const COUNTED: bool>(
     scope: &'scope Scope<'scope, '_>,
     stage: &'scope Stage<'scope>,
     clients: Vec<Client<Request, QueueOf<D>>>,
     workers: Vec<Worker<Request, QueueOf<D>>>,
+    counters: &mut Counters,
 ) -> Result<Option<Window>, WorkloadError> {
     let threads = clients.len() + workers.len();
     let slots = clients[0].shape().slots() as u64;
@@ -166,11 +163,11 @@ fn perform<'scope, D: Design>(
     }
     let mut worker_threads = Vec::with_capacity(workers.len());
     for worker in workers {
-        worker_threads.push(crew.start(move || worker_loop::<D>(stage, &worker))?);
+        worker_threads.push(crew.start(move || worker_loop::<D, COUNTED>(stage, &worker))?);
     }
     stage.gate.open_for(threads);
 
-    let window = time_window(stage);
+    let window = time_window(stage, counters);
     stage.signals.stop_clients();
     let clients = join_all(client_threads, "client");
     // Also when a client panicked: the workers must still be let go.
@@ -183,11 +180,15 @@ fn perform<'scope, D: Design>(
     let mut totals = totals(&tallies, &workers);
     totals.slots = slots;
     clients.truncate(1);
-    let (_, last_client) = &clients[0];
-    sweep::<D>(last_client, &mut totals);
-    totals.verify()?;
+    if COUNTED {
+        let (_, last_client) = &clients[0];
+        sweep::<D>(last_client, &mut totals);
+        totals.verify()?;
+    }
 
-    let Some(Timing { window, clock_doubt, processor_time }) = window else { return Ok(None) };
+    let Some(timing) = window else { return Ok(None) };
+    let metrics = metrics(&timing, &tallies, &workers);
+    let Timing { window, clock_doubt, steady, processor_time, .. } = timing;
     let spans: Vec<Span> =
         tallies.iter().map(|tally| tally.alive).chain(workers.iter().map(|tally| tally.alive)).collect();
     Ok(Some(Window {
@@ -198,73 +199,31 @@ fn perform<'scope, D: Design>(
         clock_doubt,
         overlap: overlap(window, &spans),
         processor_time,
+        steady,
+        metrics,
         totals,
     }))
 }
 
-/// Starts the threads of a run; when one cannot be started, sends the others home.
-struct Crew<'scope, 'env> {
-    scope: &'scope Scope<'scope, 'env>,
-    stage: &'scope Stage<'scope>,
-    threads: usize,
-    started: usize,
-}
-
-impl<'scope> Crew<'scope, '_> {
-    fn start<R: Send + 'scope>(
-        &mut self,
-        body: impl FnOnce() -> R + Send + 'scope,
-    ) -> Result<ScopedJoinHandle<'scope, Option<R>>, WorkloadError> {
-        let (stage, number) = (self.stage, self.started);
-        self.started += 1;
-        let thread = move || {
-            stage.conditions.placement.bind(number);
-            stage.gate.pass().then(body)
-        };
-        Builder::new().spawn_scoped(self.scope, thread).map_err(|source| {
-            stage.gate.cancel();
-            WorkloadError::Thread { number: number + 1, threads: self.threads, source }
-        })
-    }
-}
-
-/// When the window was, and what can be said of it.
-struct Timing {
-    window: Span,
-    clock_doubt: Duration,
-    processor_time: Option<Duration>,
-}
-
-/// Sleeps through warm-up and window; none when interrupted.
-fn time_window(stage: &Stage<'_>) -> Option<Timing> {
-    let mut went_on = sleep(stage.conditions.warm_up, stage.conditions.interrupted);
-    let used_before = processor_time::of_this_process();
-    let before = Instant::now();
-    stage.enter(Phase::Window);
-    let start = Instant::now();
-    went_on = went_on && sleep(stage.conditions.window, stage.conditions.interrupted);
-    let close = Instant::now();
-    stage.enter(Phase::Stop);
-    let end = Instant::now();
-    let used = used_before.and_then(|before| processor_time::of_this_process()?.checked_sub(before));
-    let clock_doubt = (start - before) + (end - close);
-    went_on.then_some(Timing { window: Span { start, end }, clock_doubt, processor_time: used })
-}
-
-/// Sleeps in short steps; false when interrupted.
-fn sleep(time: Duration, interrupted: &AtomicBool) -> bool {
-    const STEP: Duration = Duration::from_millis(50);
-    let end = Instant::now() + time;
-    loop {
-        if interrupted.load(Ordering::Relaxed) {
-            return false;
-        }
-        let left = end.saturating_duration_since(Instant::now());
-        if left.is_zero() {
-            return true;
-        }
-        std::thread::sleep(left.min(STEP));
-    }
+/// What the threads' own counts and the system say, per request.
+fn metrics(timing: &Timing, clients: &[ClientTally], workers: &[WorkerTally]) -> Metrics {
+    let submitted: Vec<u64> = clients.iter().map(|tally| tally.acquired.in_window()).collect();
+    let handled: Vec<u64> = workers.iter().map(|tally| tally.handled.in_window()).collect();
+    let failed: u64 = clients.iter().map(|tally| tally.failed.in_window()).sum();
+    let requests: u64 = handled.iter().sum();
+    let each = |figure: f64| (requests > 0).then(|| figure / requests as f64);
+    let mut metrics = Metrics {
+        failed_acquires_per_request: each(failed as f64),
+        processor_nanoseconds_per_request: timing.processor_time.and_then(|used| each(used.as_secs_f64() * 1e9)),
+        voluntary_switches_per_request: timing.switches.and_then(|switches| each(switches.voluntary as f64)),
+        involuntary_switches_per_request: timing.switches.and_then(|switches| each(switches.involuntary as f64)),
+        wakes_per_request: each(timing.wakes as f64),
+        fairness_clients: Fairness::jain(&submitted),
+        fairness_workers: Fairness::jain(&handled),
+        ..Metrics::default()
+    };
+    timing.counted.put(&mut metrics, requests);
+    metrics
 }
 
 fn client_loop<D: Design>(
@@ -304,13 +263,17 @@ fn client_loop<D: Design>(
     (ClientTally { acquired, failed, submitted, sum, wrong_results, alive }, client)
 }
 
-fn worker_loop<D: Design>(stage: &Stage<'_>, worker: &Worker<Request, QueueOf<D>>) -> WorkerTally {
+fn worker_loop<D: Design, const COUNTED: bool>(stage: &Stage<'_>, worker: &Worker<Request, QueueOf<D>>) -> WorkerTally {
     let start = Instant::now();
     let (mut handled, mut sum) = (Counter::default(), 0_u64);
     loop {
         let found = stage.waiting.until(stage.signals.worker(worker.lane()), || {
             // Before the take: when all clients had ended by then, a take that finds nothing is the last.
             let phase = stage.phase();
+            if !COUNTED && phase >= Phase::Stop as u32 {
+                handled.note(phase);
+                return Some(None);
+            }
             let found = worker.take();
             if found.is_none() && phase < Phase::Drain as u32 {
                 return None;
@@ -326,6 +289,7 @@ fn worker_loop<D: Design>(stage: &Stage<'_>, worker: &Worker<Request, QueueOf<D>
         sum = sum.wrapping_add(slot.handle());
         slot.complete();
         handled.all += 1;
+        stage.tell(worker.lane().index(), phase, handled.all);
         if stage.waiting.sleeps() {
             stage.signals.completed();
         }
@@ -355,21 +319,4 @@ fn totals(clients: &[ClientTally], workers: &[WorkerTally]) -> Totals {
         totals.sum_handled = totals.sum_handled.wrapping_add(worker.sum);
     }
     totals
-}
-
-/// Joins all, then says whether one panicked.
-fn join_all<R>(threads: Vec<ScopedJoinHandle<'_, Option<R>>>, side: &'static str) -> Result<Vec<R>, WorkloadError> {
-    let ended: Vec<_> = threads.into_iter().map(ScopedJoinHandle::join).collect();
-    let mut results = Vec::with_capacity(ended.len());
-    for end in ended {
-        match end {
-            Ok(result) => results.extend(result),
-            Err(panic) => {
-                let message = panic.downcast_ref::<&str>().map(ToString::to_string);
-                let message = message.or_else(|| panic.downcast_ref::<String>().cloned());
-                return Err(WorkloadError::Panicked { side, message: message.unwrap_or_else(|| "unknown".into()) });
-            }
-        }
-    }
-    Ok(results)
 }

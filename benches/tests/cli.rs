@@ -44,6 +44,25 @@ fn short_run(folder: &Path, arguments: &[&str]) -> (Output, Value) {
     (output, serde_json::from_str(&record).unwrap())
 }
 
+/// The same, with windows that grow until each holds a round trip: how busy the machine is must decide nothing.
+fn measured_run(arguments: &[&str]) -> (Output, Value) {
+    let mut window = 20;
+    loop {
+        let folder = TempDir::new().unwrap();
+        let milliseconds = window.to_string();
+        let mut all = vec!["rank", "--rounds", "1", "--window-ms", &milliseconds];
+        all.extend(["--output", folder.path().to_str().unwrap()]);
+        all.extend(arguments);
+        let output = output(&all);
+        let record = fs::read_to_string(only_file(folder.path(), "json")).unwrap();
+        let record: Value = serde_json::from_str(&record).unwrap();
+        if window >= 2000 || samples(&record).iter().all(|sample| sample["round_trips"].as_u64() > Some(0)) {
+            return (output, record);
+        }
+        window *= 4;
+    }
+}
+
 fn files(folder: &Path, extension: &str) -> Vec<PathBuf> {
     let Ok(entries) = fs::read_dir(folder) else { return Vec::new() };
     let paths = entries.map(|entry| entry.unwrap().path());
@@ -111,8 +130,9 @@ fn a_design_that_takes_part_in_some_cells_only_is_measured_in_those() {
     assert_eq!(output.status.code(), Some(0), "{}", text(&output.stderr));
     let shown = text(&output.stdout);
     assert!(shown.contains("n/a (one submitter)") && shown.contains("n/a (at most 64 slots per lane)"), "{shown}");
-    assert_eq!(record["cells"].as_array().unwrap().len(), 10);
-    assert_eq!(samples(&record).len(), 3);
+    assert_eq!(record["cells"].as_array().unwrap().len(), 6);
+    // The design in its two cells, the floor in all six.
+    assert_eq!(samples(&record).len(), 2 + 6);
 }
 
 #[test]
@@ -173,8 +193,8 @@ fn a_short_rank_leaves_a_record_that_agrees_with_itself() {
     assert!(record["command_line"].as_array().unwrap().iter().any(|argument| argument == "--window-ms"));
     assert_eq!(record["cells"].as_array().unwrap().len(), 2);
     let samples = samples(&record);
-    // Two designs with one client, one with two.
-    assert_eq!(samples.len(), 3);
+    // Two designs with one client, one with two, and the floor in both cells.
+    assert_eq!(samples.len(), 3 + 2);
     for sample in samples {
         let trips = sample["round_trips"].as_u64().unwrap();
         assert!(sample["handled_in_all"].as_u64().unwrap() >= trips, "{sample}");
@@ -187,7 +207,7 @@ fn a_short_rank_leaves_a_record_that_agrees_with_itself() {
 
     let mut csv = csv::Reader::from_path(only_file(folder.path(), "csv")).unwrap();
     let lines: Vec<csv::StringRecord> = csv.records().map(Result::unwrap).collect();
-    assert_eq!(lines.len(), 4);
+    assert_eq!(lines.len(), 6);
     assert!(lines.iter().any(|line| line.iter().any(|field| field == "n/a (one submitter)")));
 }
 
@@ -199,6 +219,107 @@ fn json_on_stdout_is_the_record() {
     let (output, record) = short_run(folder.path(), &arguments);
     assert_eq!(serde_json::from_slice::<Value>(&output.stdout).unwrap(), record);
     assert_eq!(record["cells"][0]["handler_nanoseconds"], 500);
+}
+
+#[test]
+fn peers_and_the_floor_are_rows_of_the_same_table_and_marked() {
+    let arguments = ["--design", "bitmap-claim", "--peers", "all", "--workers", "1", "--slots", "4", "--wait", "yield"];
+    let (output, record) = measured_run(&arguments);
+    assert_eq!(output.status.code(), Some(0), "{}", text(&output.stderr));
+    let rows = record["cells"][0]["rows"].as_array().unwrap();
+    let of_kind = |kind: &str| rows.iter().filter(|row| row["kind"] == kind).count();
+    assert_eq!((of_kind("design"), of_kind("floor")), (1, 1));
+    assert!(of_kind("peer") >= 10);
+    let places = record["rankings"][0]["places"].as_array().unwrap();
+    assert_eq!(places.len(), rows.len() - 1, "all but the floor have a place");
+    assert!(rows.iter().all(|row| row["kind"] == "floor" || row["of_floor"].as_f64().unwrap() > 0.0));
+    assert!(record["floors"].as_array().unwrap().len() >= 2);
+    let shown = text(&output.stdout);
+    assert!(shown.contains("rtrb (peer)") && shown.contains("(no queue)") && shown.contains("× floor"), "{shown}");
+    refused(&["rank", "--peers", "few"]);
+}
+
+#[test]
+fn latency_and_traces_are_measured_when_they_are_asked_for() {
+    let arguments =
+        ["--design", "bitmap", "--workers", "1", "--slots", "4", "--latency=0.1,0.2", "--traces", "--wait", "yield"];
+    let (output, record) = measured_run(&arguments);
+    assert_eq!(output.status.code(), Some(0), "{}", text(&output.stderr));
+    let row = &record["cells"][0]["rows"][0];
+    let loads = row["latency"].as_array().unwrap();
+    assert_eq!(loads.len(), 2);
+    assert!(loads[0]["offered_per_second"].as_f64() < loads[1]["offered_per_second"].as_f64());
+    assert!(row["metrics"]["fairness_slots"].as_f64().is_some());
+    assert!(text(&output.stdout).contains("p99.9"));
+    refused(&["rank", "--latency=0"]);
+    refused(&["rank", "--latency=x"]);
+}
+
+#[test]
+fn a_self_test_has_each_design_twice_and_nobody_else() {
+    let folder = TempDir::new().unwrap();
+    let (output, record) = short_run(folder.path(), &["--self-test", "--design", "bitmap", "--workers", "1"]);
+    // One round decides nothing, so it cannot fail either.
+    assert_eq!(output.status.code(), Some(0), "{}", text(&output.stderr));
+    let names: Vec<&str> =
+        record["cells"][0]["rows"].as_array().unwrap().iter().map(|row| row["design"].as_str().unwrap()).collect();
+    assert_eq!(names, ["bitmap", "bitmap (again)"]);
+    assert!(text(&output.stdout).contains("not distinguishable on this machine"));
+}
+
+#[test]
+fn completions_and_manual_know_every_command() {
+    for shell in ["bash", "zsh", "fish", "elvish", "powershell"] {
+        let script = text(&output(&["completions", shell]).stdout);
+        assert!(script.contains("workqueue-bench") && script.contains("handler-ns"), "{shell}");
+    }
+    let page = text(&output(&["man"]).stdout);
+    for word in ["slotwork\\-rank", "Exit codes", "\\-\\-peers", "\\-\\-threads\\-sweep"] {
+        assert!(page.contains(word), "{word}");
+    }
+    refused(&["completions", "tcsh"]);
+}
+
+#[test]
+fn floors_can_be_had_as_json() {
+    let shown: Value = serde_json::from_slice(&output(&["floors", "--json"]).stdout).unwrap();
+    let floors = shown["floors"].as_array().unwrap();
+    assert!(floors.len() >= 2 && floors.iter().all(|floor| floor["nanoseconds"]["value"].as_f64().unwrap() > 0.0));
+    assert!(text(&output(&["floors"]).stdout).contains("uncontended"));
+}
+
+#[test]
+fn every_measuring_command_has_json() {
+    let folder = TempDir::new().unwrap();
+    let path = folder.path().to_str().unwrap();
+    let commands: [&[&str]; 4] = [
+        &["workqueue-bench", "-m", "0.001", "-c", "1", "--output", path],
+        &["allocator", "1", "1", "0.02", "4", "--output", path],
+        &[
+            "ladder",
+            "--threads",
+            "1",
+            "--seconds",
+            "0.01",
+            "--rounds",
+            "1",
+            "--steps-only",
+            "--work",
+            "empty",
+            "--output",
+            path,
+        ],
+        &["locks", "--seconds", "0.01", "--rounds", "1", "--output", path],
+    ];
+    for command in commands {
+        let mut arguments = command.to_vec();
+        arguments.push("--json");
+        let output = output(&arguments);
+        assert_eq!(output.status.code(), Some(0), "{command:?}: {}", text(&output.stderr));
+        let shown: Value =
+            serde_json::from_slice(&output.stdout).unwrap_or_else(|error| panic!("{command:?}: {error}"));
+        assert!(!shown["rows"].as_array().unwrap().is_empty(), "{command:?}");
+    }
 }
 
 #[test]
@@ -233,7 +354,11 @@ fn cost_shows_every_design_beside_the_reference() {
     assert!(output.status.success());
     let shown: Value = serde_json::from_slice(&output.stdout).unwrap();
     let costs = shown["costs"].as_array().unwrap();
-    assert_eq!(costs.len(), slotwork_catalog::ENTRIES.len() + 2);
+    // Beside the designs and the peers, the reference and two floors.
+    let of_kind = |kind: &str| costs.iter().filter(|cost| cost["kind"] == kind).count();
+    assert_eq!(of_kind("design"), slotwork_catalog::ENTRIES.len());
+    assert!(of_kind("peer") >= 10);
+    assert_eq!((of_kind("reference"), of_kind("floor")), (1, 2));
     let reference = costs.iter().find(|cost| cost["kind"] == "reference").unwrap();
     assert_eq!(reference["of_reference"]["value"], 1.0);
 }

@@ -213,6 +213,8 @@ fn a_wrong_design_gets_no_score_and_the_others_keep_theirs() {
         window: Some(Duration::from_millis(40)),
         seed: 1,
         placement: Placement::pinned(),
+        traces: false,
+        loads: Vec::new(),
     };
     let measured = plan.measure(&AtomicBool::new(false), &mut |_| ());
     let failure = measured.cells[0].rows[0].failure.as_ref().expect("the loss is found in one of the rounds");

@@ -57,6 +57,9 @@ pub(crate) struct AllocatorArguments {
     /// Requests per server of a sweep [default: 1,4,8,16].
     #[arg(long, value_name = "N,N,…", value_delimiter = ',', value_parser = count::<4096>, requires = "sweep")]
     sweep_tasks: Vec<usize>,
+    /// Print the results as JSON.
+    #[arg(long)]
+    json: bool,
     /// The folder for the JSON and CSV files.
     #[arg(long, value_name = "DIR", default_value = "results")]
     output: PathBuf,
@@ -88,9 +91,11 @@ fn single(arguments: &AllocatorArguments, load: Load) -> Result<u8> {
     if let Some(refusal) = variant.refusal(load) {
         return Err(refuse(format!("{name} cannot serve {} clients like this: {refusal}", load.clients)));
     }
-    let session = Session::begin("allocator", &arguments.output)?;
+    let session = Session::begin("allocator", &arguments.output, arguments.json)?;
+    let bar = progress::running(load.duration);
     let mut watch = Watch { interrupted: session.interrupted, progress: &mut |_| {} };
     let outcome = variant.run(load, &mut watch);
+    bar.finish_and_clear();
     let (mut rows, mut failures, mut text, mut interrupted) = (Vec::new(), Vec::new(), String::new(), false);
     match outcome {
         Ok(Some(counts)) => {
@@ -136,14 +141,16 @@ fn sweep(arguments: &AllocatorArguments) -> Result<u8> {
         duration: arguments.seconds,
         waiting: arguments.waiting,
     };
-    let session = Session::begin("allocator-sweep", &arguments.output)?;
+    let session = Session::begin("allocator-sweep", &arguments.output, arguments.json)?;
     let bar = progress::count(Some(sweep.count()));
     let measured = sweep.measure(&mut Watch { interrupted: session.interrupted, progress: &mut |runs| bar.inc(runs) });
     bar.finish_and_clear();
 
-    let mut writer = csv::Writer::from_writer(Vec::new());
-    measured.rows.iter().try_for_each(|row| writer.serialize(row))?;
-    print(&String::from_utf8(writer.into_inner()?)?)?;
+    if !arguments.json {
+        let mut writer = csv::Writer::from_writer(Vec::new());
+        measured.rows.iter().try_for_each(|row| writer.serialize(row))?;
+        print(&String::from_utf8(writer.into_inner()?)?)?;
+    }
     let settings = SweepSettings {
         designs: sweep.variants.iter().map(|variant| variant.design).collect(),
         threads: sweep.threads.clone(),

@@ -40,9 +40,15 @@ pub(crate) struct LadderArguments {
     /// Length of a run.
     #[arg(long, value_name = "S", default_value = "0.3", value_parser = seconds)]
     seconds: Duration,
+    /// Simulate it on this machine instead: see slotwork simulate.
+    #[arg(long, value_name = "MACHINE", conflicts_with_all = ["rounds", "seconds"])]
+    machine: Option<String>,
     /// Leave out what is beyond the ladder.
     #[arg(long)]
     steps_only: bool,
+    /// Print the results as JSON.
+    #[arg(long)]
+    json: bool,
     /// The folder for the JSON and CSV files.
     #[arg(long, value_name = "DIR", default_value = "results")]
     output: PathBuf,
@@ -69,7 +75,11 @@ pub(crate) fn run(arguments: &LadderArguments) -> Result<u8> {
     for &threads in &threads {
         Shape::new(threads, arguments.requests).map_err(refuse)?;
     }
-    let session = Session::begin("ladder", &arguments.output)?;
+    if let Some(machine) = &arguments.machine {
+        let work = unique(arguments.work.clone());
+        return super::simulate::simulated_ladder(machine, all, threads, work, arguments.requests, &arguments.output, arguments.json);
+    }
+    let session = Session::begin("ladder", &arguments.output, arguments.json)?;
     let memory = Memory::synthetic(PAGES_GIB).map_err(refuse)?;
     let plan = Plan {
         steps: all,

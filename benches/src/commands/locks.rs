@@ -55,6 +55,9 @@ pub(crate) struct LocksArguments {
     /// Length of a window.
     #[arg(long, value_name = "S", default_value = "0.25", value_parser = seconds)]
     seconds: Duration,
+    /// Print the results as JSON.
+    #[arg(long)]
+    json: bool,
     /// The folder for the JSON and CSV files.
     #[arg(long, value_name = "DIR", default_value = "results")]
     output: PathBuf,
@@ -74,7 +77,7 @@ struct Settings {
 
 pub(crate) fn run(arguments: &LocksArguments) -> Result<u8> {
     let carriers = Carrier::chosen(&unique(arguments.designs.clone())).map_err(refuse)?;
-    let session = Session::begin("locks", &arguments.output)?;
+    let session = Session::begin("locks", &arguments.output, arguments.json)?;
     let machine = Machine {
         devices: arguments.devices,
         slots: arguments.slots,

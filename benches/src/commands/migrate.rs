@@ -66,6 +66,9 @@ struct MoveArguments {
     /// How threads wait.
     #[arg(long, value_name = "POLICY", value_enum, default_value_t = Policy::Settle)]
     waiting: Policy,
+    /// Print the results as JSON.
+    #[arg(long)]
+    json: bool,
     /// The folder for the JSON and CSV files.
     #[arg(long, value_name = "DIR", default_value = "results")]
     results: PathBuf,
@@ -123,7 +126,7 @@ fn migrate(arguments: &MoveArguments, codec: Option<Codec>) -> Result<u8> {
     let (mut reader, length) = input.open().map_err(|error| fault(error, &input))?;
     let mut output = Output::create(&arguments.output).map_err(|error| fault(error, &input))?;
     let operation = if codec.is_some() { "pack" } else { "unpack" };
-    let session = Session::begin("migrate", &arguments.results)?;
+    let session = Session::begin("migrate", &arguments.results, arguments.json)?;
 
     let bar = progress::bytes(length);
     let mut watch = Watch { interrupted: session.interrupted, progress: &mut |bytes| bar.inc(bytes) };

@@ -1,10 +1,18 @@
 //! The commands of the seeds' benchmarks: their options, and what they have in common.
 
 pub(crate) mod allocator;
+pub(crate) mod calibrate;
+pub(crate) mod compare;
+pub(crate) mod gate;
+pub(crate) mod floors;
 pub(crate) mod ladder;
 pub(crate) mod locks;
+pub(crate) mod manual;
 pub(crate) mod migrate;
+pub(crate) mod pick;
 pub(crate) mod proofs;
+pub(crate) mod simulate;
+pub(crate) mod report;
 pub(crate) mod workqueue_bench;
 
 use crate::cli::complain;
@@ -29,6 +37,8 @@ struct Session {
     destination: Destination,
     machine: Machine,
     interrupted: &'static AtomicBool,
+    /// Whether the results are printed as JSON, and nothing else is.
+    json: bool,
 }
 
 /// What a benchmark comes to.
@@ -43,19 +53,21 @@ struct Outcome<'a, S, R> {
 
 impl Session {
     /// Begins: what cannot be written later is refused now.
-    fn begin(benchmark: &'static str, folder: &Path) -> Result<Self> {
+    fn begin(benchmark: &'static str, folder: &Path, json: bool) -> Result<Self> {
         let started = Timestamp::now();
         let interrupted = interrupt::watch();
         let destination = Destination::prepare(folder, benchmark, started).map_err(refuse)?;
         let machine = Machine::inspect(&Placement::free());
-        Ok(Self { benchmark, started, start: Instant::now(), destination, machine, interrupted })
+        Ok(Self { benchmark, started, start: Instant::now(), destination, machine, interrupted, json })
     }
 
     /// Prints, writes, and says the exit code.
     fn finish<S: Serialize, R: Serialize>(self, outcome: &Outcome<'_, S, R>) -> Result<u8> {
         let warning = if self.machine.is_optimised() { "" } else { "NOT OPTIMISED: build with --release\n" };
         let broken_off = if outcome.interrupted { "INTERRUPTED: this is what was measured so far\n" } else { "" };
-        print(&format!("{}\n{warning}{broken_off}{}", self.machine, outcome.text))?;
+        if !self.json {
+            print(&format!("{}\n{warning}{broken_off}{}", self.machine, outcome.text))?;
+        }
         let results = Results {
             schema: SCHEMA,
             benchmark: self.benchmark,
@@ -68,6 +80,9 @@ impl Session {
             failures: outcome.failures,
             rows: outcome.rows,
         };
+        if self.json {
+            print(&format!("{}\n", serde_json::to_string_pretty(&results)?))?;
+        }
         let [json, csv] = results.write(self.destination)?;
         if outcome.interrupted {
             complain("interrupted; what was measured so far is kept");
@@ -75,7 +90,12 @@ impl Session {
         for failure in outcome.failures {
             complain(failure);
         }
-        print(&format!("results: {} and {}\n", json.display(), csv.display()))?;
+        let kept = format!("results: {} and {}", json.display(), csv.display());
+        if self.json {
+            complain(&kept);
+        } else {
+            print(&format!("{kept}\n"))?;
+        }
         Ok(match (outcome.interrupted, outcome.failures.is_empty()) {
             (_, false) => FAILED,
             (true, true) => INTERRUPTED,

@@ -14,6 +14,7 @@ use slotwork_bench::seeds::configuration::{Configuration, Manner, Policy, Submit
 use slotwork_bench::seeds::job::{Job, StateOf};
 use slotwork_bench::seeds::memory::Memory;
 use slotwork_bench::seeds::page_bench::{Plan, average_table, run_line, sweep_table};
+use slotwork_bench::seeds::pool;
 use std::path::PathBuf;
 use std::sync::Arc;
 
@@ -22,6 +23,7 @@ use std::sync::Arc;
 #[command(after_help = "\
 One submitter takes a free request, names a page in it and submits it; a worker compresses the page. An attempt that \
 finds no request free is counted apart. Pages compressed must equal pages submitted, else the exit code is 1.\n\n\
+Rayon's thread pool can be asked for by name (rayon) in place of the workqueue, and takes part in a sweep.\n\n\
 Besides the designs there are v2-faithful and v3-faithful, as published: busy-wait of 1000, round robin, spinning \
 submitter.\n\n\
 Examples:\n  slotwork workqueue-bench -t 4 -r 4 -m 1 -c 3 --design bitmap-claim\n  \
@@ -66,6 +68,9 @@ pub(crate) struct WorkqueueBenchArguments {
     /// Measure with each of these numbers of worker threads, and print the published table beside it.
     #[arg(long, value_name = "N,N,…", value_delimiter = ',', value_parser = count::<MAX_THREADS>, conflicts_with = "threads")]
     threads_sweep: Vec<usize>,
+    /// Print the results as JSON.
+    #[arg(long)]
+    json: bool,
     /// The folder for the JSON and CSV files.
     #[arg(long, value_name = "DIR", default_value = "results")]
     output: PathBuf,
@@ -95,7 +100,7 @@ pub(crate) fn run(arguments: &WorkqueueBenchArguments) -> Result<u8> {
             }
         }
     }
-    let session = Session::begin("workqueue-bench", &arguments.output)?;
+    let session = Session::begin("workqueue-bench", &arguments.output, arguments.json)?;
     let memory = match &arguments.input {
         Some(path) => Memory::of_file(path).map_err(|error| refuse(format!("{:#}", anyhow::Error::from(error))))?,
         None => Memory::synthetic(arguments.memory).map_err(refuse)?,
@@ -116,7 +121,7 @@ pub(crate) fn run(arguments: &WorkqueueBenchArguments) -> Result<u8> {
     let mut watch = Watch { interrupted: session.interrupted, progress: &mut |pages| bar.inc(pages) };
     let measured = plan.measure(&mut watch, &mut |row| {
         bar.set_message(format!("{} at {} threads", row.configuration, row.threads));
-        if !sweeps {
+        if !sweeps && !arguments.json {
             // A line that cannot be printed now will be missed at the end too.
             bar.suspend(|| drop(print(&format!("{}\n", run_line(row)))));
         }
@@ -147,7 +152,9 @@ fn configurations(arguments: &WorkqueueBenchArguments, sweeps: bool) -> Result<V
     let submitter = arguments.submitter.unwrap_or(if sweeps { SubmitterWaits::Wait } else { SubmitterWaits::Spin });
     let manner = Manner { waiting: arguments.waiting, dispatch: arguments.dispatch, submitter, ..Manner::BEST };
     if arguments.designs.is_empty() && sweeps {
-        return Ok(Configuration::all(manner));
+        let mut all = Configuration::all(manner);
+        all.extend(Configuration::named(pool::NAME, manner).ok());
+        return Ok(all);
     }
     let names = if arguments.designs.is_empty() { vec!["bitmap".into()] } else { unique(arguments.designs.clone()) };
     names.iter().map(|name| Configuration::named(name, manner).map_err(refuse)).collect()

@@ -34,6 +34,12 @@ macro_rules! metrics {
                 };
                 Self { $($name: median_of(|metrics| metrics.$name)),+ }
             }
+
+            /// These, and where there is none, the other.
+            #[must_use]
+            pub fn or(&self, other: &Self) -> Self {
+                Self { $($name: self.$name.or(other.$name)),+ }
+            }
         }
     };
 }
@@ -59,7 +65,7 @@ metrics! {
     fairness_workers,
     /// Jain's index of the requests that each slot carried.
     fairness_slots,
-    /// The longest time from the submission of a slot to the next one of the same slot, in nanoseconds.
+    /// The longest time that a submitted slot waited to be taken, in nanoseconds.
     longest_slot_wait_nanoseconds,
     /// Instructions in user space, per request.
     instructions_per_request,

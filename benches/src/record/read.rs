@@ -87,7 +87,11 @@ pub fn read(path: &Path) -> Result<Record, ReadError> {
     parse(&text, path)
 }
 
-fn parse(text: &str, path: &Path) -> Result<Record, ReadError> {
+/// The record in a text; `path` is what it is called by.
+///
+/// # Errors
+/// [`ReadError`]: each in one line.
+pub fn parse(text: &str, path: &Path) -> Result<Record, ReadError> {
     let mut value: Value = serde_json::from_str(text).map_err(|error| {
         if error.is_eof() {
             ReadError::Truncated { path: path.into(), line: error.line() }
@@ -116,7 +120,7 @@ fn upgrade(value: &mut Value) {
     let work = value["settings"]["handler_nanoseconds"].as_u64().unwrap_or(0);
     let cores = value["machine"]["cores"].as_u64().unwrap_or(1);
     let mut names = Vec::new();
-    for cell in value["cells"].as_array_mut().into_iter().flatten() {
+    for cell in value["cells"].as_array_mut().into_iter().flatten().filter(|cell| cell.is_object()) {
         let count = |key: &str| cell[key].as_u64().and_then(|count| usize::try_from(count).ok()).unwrap_or(0);
         let (clients, workers, slots) = (count("clients"), count("workers"), count("slots_per_lane"));
         let cores = usize::try_from(cores).unwrap_or(usize::MAX);
@@ -127,7 +131,7 @@ fn upgrade(value: &mut Value) {
         cell["handler_nanoseconds"] = json!(work);
     }
     for ranking in value["rankings"].as_array_mut().into_iter().flatten() {
-        for cell in ranking["cells"].as_array_mut().into_iter().flatten() {
+        for cell in ranking.get_mut("cells").and_then(Value::as_array_mut).into_iter().flatten() {
             if let Some((_, new)) = names.iter().find(|(old, _)| cell == old) {
                 *cell = json!(new);
             }

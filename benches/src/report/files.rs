@@ -1,6 +1,6 @@
 //! The files of a run: one JSON with everything, one CSV with a line per sample.
 
-use crate::record::{CellRecord, Kind, Record, Row, Sample};
+use crate::record::{CellRecord, Kind, Metrics, Record, Row, Sample};
 use jiff::Timestamp;
 use serde::Serialize;
 use std::fs::{self, File, OpenOptions};
@@ -107,6 +107,30 @@ fn write_json(file: &mut File, record: &impl Serialize) -> io::Result<()> {
     file.flush()
 }
 
+/// The names of the fields of [`Line`].
+const COLUMNS: [&str; 20] = [
+    "design",
+    "kind",
+    "clients",
+    "workers",
+    "slots_per_lane",
+    "waiting",
+    "handler_ns",
+    "status",
+    "round",
+    "throughput_per_second",
+    "round_trips",
+    "seconds",
+    "acquired",
+    "failed_acquires",
+    "overlap",
+    "processor_share",
+    "attempts",
+    "trip_before_ns",
+    "trip_after_ns",
+    "doubts",
+];
+
 /// One line of the CSV.
 #[derive(Serialize)]
 struct Line<'a> {
@@ -132,19 +156,25 @@ struct Line<'a> {
     doubts: String,
 }
 
+/// The columns of [`Line`], then one of each metric.
 fn write_csv(file: &mut File, record: &Record) -> io::Result<()> {
-    let mut writer = csv::Writer::from_writer(file);
+    let mut writer = csv::WriterBuilder::new().has_headers(false).from_writer(file);
+    writer.write_record(COLUMNS.iter().chain(Metrics::NAMES))?;
     for cell in &record.cells {
         for row in &cell.rows {
             for sample in &row.samples {
-                writer.serialize(line(cell, row, Some(sample)))?;
+                writer.serialize((line(cell, row, Some(sample)), figures(&sample.metrics)))?;
             }
             if row.samples.is_empty() {
-                writer.serialize(line(cell, row, None))?;
+                writer.serialize((line(cell, row, None), figures(&Metrics::default())))?;
             }
         }
     }
     writer.flush()
+}
+
+fn figures(metrics: &Metrics) -> Vec<Option<f64>> {
+    metrics.all().into_iter().map(|(_, figure)| figure).collect()
 }
 
 fn line<'a>(cell: &CellRecord, row: &'a Row, sample: Option<&Sample>) -> Line<'a> {

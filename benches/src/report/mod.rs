@@ -2,10 +2,12 @@
 
 mod files;
 mod list;
+mod metrics;
 mod tables;
 
 pub use files::{Destination, OutputError};
 pub use list::{listing, listing_table};
+pub use metrics::floor_table;
 pub use tables::rank_report;
 
 use comfy_table::{CellAlignment, ContentArrangement, Table};

@@ -1,14 +1,16 @@
 //! The report of `slotwork rank`: a table per cell, then the verdict.
 
+use super::metrics::{floor_table, latency_table, metrics_tables};
 use super::table;
-use crate::record::{Category, CellRecord, Doubt, Place, Ranking, Record, Row};
+use crate::record::{Category, CellRecord, Doubt, Kind, Place, Ranking, Record, Row};
 use std::fmt::Write;
 
 /// The whole report.
 #[must_use]
 pub fn rank_report(record: &Record) -> String {
     let mut text = String::new();
-    let _ = writeln!(text, "slotwork rank · slot round trips · {}", record.started);
+    let what = if record.simulated { "slotwork simulate · SIMULATED" } else { "slotwork rank" };
+    let _ = writeln!(text, "{what} · slot round trips · {}", record.started);
     let _ = writeln!(text, "{}", record.machine);
     let _ = writeln!(text, "{}", conditions(record));
     if !record.machine.is_optimised() {
@@ -26,9 +28,14 @@ pub fn rank_report(record: &Record) -> String {
     if record.interrupted {
         let _ = writeln!(text, "INTERRUPTED: later rounds are missing");
     }
+    if !record.floors.is_empty() {
+        let _ = write!(text, "\n{}", floor_table(&record.floors));
+    }
     for cell in &record.cells {
         let _ = write!(text, "\n{}", cell_table(cell));
+        let _ = write!(text, "{}", latency_table(cell));
     }
+    let _ = write!(text, "{}", metrics_tables(record));
     for ranking in &record.rankings {
         let _ = write!(text, "\n{}", ranking_table(ranking));
     }
@@ -61,11 +68,14 @@ fn conditions(record: &Record) -> String {
 
 fn cell_table(cell: &CellRecord) -> String {
     let count = |number: usize, one: &str| format!("{number} {one}{}", if number == 1 { "" } else { "s" });
-    let header = ["design", "Mreq/s", "min – max", "of best", "failed acquires / request", "remarks"];
-    let mut table = table(&header, 1..5);
+    let header = ["design", "Mreq/s", "min – max", "of best", "× floor", "failed acquires / request", "remarks"];
+    let mut table = table(&header, 1..6);
     let mut rows: Vec<&Row> = cell.rows.iter().collect();
     // Best first; those without a figure last, in the catalog's order.
-    rows.sort_by(|a, b| b.median.unwrap_or(-1.0).total_cmp(&a.median.unwrap_or(-1.0)));
+    rows.sort_by(|a, b| {
+        let floor = |row: &Row| row.kind == Kind::Floor;
+        floor(a).cmp(&floor(b)).then(b.median.unwrap_or(-1.0).total_cmp(&a.median.unwrap_or(-1.0)))
+    });
     for row in rows {
         table.add_row(cell_row(row));
     }
@@ -85,8 +95,8 @@ fn cell_table(cell: &CellRecord) -> String {
 
 fn cell_row(row: &Row) -> Vec<String> {
     let without_figures = |text: String| {
-        let mut cells = vec![row.design.clone()];
-        cells.extend(["–"; 4].map(String::from));
+        let mut cells = vec![shown(&row.design, row.kind)];
+        cells.extend(["–"; 5].map(String::from));
         cells.push(text);
         cells
     };
@@ -103,10 +113,11 @@ fn cell_row(row: &Row) -> Vec<String> {
     let acquired: u64 = row.samples.iter().map(|sample| sample.acquired).sum();
     let failed_per_request = if acquired == 0 { "–".into() } else { short(failed as f64 / acquired as f64) };
     vec![
-        row.design.clone(),
+        shown(&row.design, row.kind),
         short(median / 1e6),
         format!("{} – {}", short(low / 1e6), short(high / 1e6)),
         row.of_best.map_or("–".into(), |ratio| format!("{:.0} %", ratio * 100.0)),
+        row.of_floor.map_or("–".into(), short),
         failed_per_request,
         remarks(row),
     ]
@@ -154,7 +165,7 @@ fn place_row(place: &Place, places: &[Place]) -> Vec<String> {
     let tied = place.rank.is_some() && places.iter().filter(|other| other.rank == place.rank).count() > 1;
     vec![
         place.rank.map_or("–".into(), |rank| format!("{}{rank}", if tied { "=" } else { "" })),
-        place.design.clone(),
+        shown(&place.design, place.kind),
         place.score.map_or("–".into(), |score| format!("{:.3}", score.value)),
         place.score.map_or("–".into(), |score| format!("{:.3} – {:.3}", score.low, score.high)),
         if place.score.is_some() { place.ahead_of.to_string() } else { "–".into() },
@@ -165,11 +176,14 @@ fn place_row(place: &Place, places: &[Place]) -> Vec<String> {
 
 /// Whom a ranking speaks for: those that are clearly behind nobody.
 fn verdict(ranking: &Ranking) -> String {
-    let first: Vec<&str> = ranking
+    if !ranking.distinguishable && ranking.places.iter().filter(|place| place.score.is_some()).count() > 1 {
+        return format!("{}: not distinguishable on this machine", ranking.category.title());
+    }
+    let first: Vec<String> = ranking
         .places
         .iter()
         .filter(|place| place.score.is_some() && place.behind == 0)
-        .map(|place| place.design.as_str())
+        .map(|place| shown(&place.design, place.kind))
         .collect();
     let names = if first.is_empty() { "nobody has a score".into() } else { first.join(", ") };
     format!("ahead here, {}: {names}", ranking.category.title())
@@ -178,6 +192,7 @@ fn verdict(ranking: &Ranking) -> String {
 fn how_to_read(record: &Record) -> String {
     let mut text = String::from(
         "cell:   clients × workers / slots per lane\n\
+         × floor: how many times as long a round trip takes as the harness alone, without a queue, in the same cell\n\
          score:  geometric mean of the throughput as part of the best in the same round; 1 is always best\n\
          =:      shares its rank: intervals overlap, directly or through others in between\n\
          clearly: the two intervals do not overlap",
@@ -188,8 +203,16 @@ fn how_to_read(record: &Record) -> String {
     text
 }
 
+/// The name, and what it is if no design.
+pub(super) fn shown(name: &str, kind: Kind) -> String {
+    match kind {
+        Kind::Peer => format!("{name} (peer)"),
+        Kind::Design | Kind::Floor => name.into(),
+    }
+}
+
 /// Three significant digits or so, without an exponent.
-fn short(value: f64) -> String {
+pub(super) fn short(value: f64) -> String {
     match value {
         value if value >= 99.95 => format!("{value:.0}"),
         value if value >= 9.995 => format!("{value:.1}"),

@@ -3,7 +3,10 @@
 use super::Watch;
 use super::drive::{DriveError, Run, Until, drive};
 use super::job::{Job, StateOf};
+use super::pool;
+use crate::peers::Pair;
 use clap::ValueEnum;
+use crossbeam_queue::ArrayQueue;
 use serde::{Serialize, Serializer};
 use slotwork::{Claims, Design, Dispatch, Native, Pool, Shape};
 use slotwork_catalog::{UnknownDesign, Visitor, visit_all, visit_named, visit_steps};
@@ -97,6 +100,13 @@ impl Driven {
     #[must_use]
     pub fn of<D: Design>() -> Self {
         Self { design: D::NAME, claims: D::CLAIMS, fills_first: fills_first::<D>(), run: drive::<D> }
+    }
+
+    /// A thread pool in place of a workqueue; it takes any shape, as the pair of queues does that it takes its requests from.
+    #[must_use]
+    pub fn pool() -> Self {
+        let claims = Claims { source: "rayon, and a queue of free requests", ..<Pair<ArrayQueue<u32>>>::CLAIMS };
+        Self { design: pool::NAME, claims, fills_first: false, run: pool::drive }
     }
 
     /// The layouts between the second and the third version, which are no designs of their own.
@@ -231,7 +241,7 @@ impl Configuration {
             V2 => Self::new(V2, visit_named("shared-bitmap", &mut Enter)?, Manner::V2),
             V3 => Self::new(V3, visit_named("bitmap", &mut Enter)?, Manner::V3),
             _ => {
-                let driven = visit_named(name, &mut Enter)?;
+                let driven = if name == pool::NAME { Driven::pool() } else { visit_named(name, &mut Enter)? };
                 Self::new(driven.design, driven, manner)
             }
         }
@@ -311,6 +321,12 @@ mod tests {
         assert_eq!(all[1].name, V3);
         assert_eq!((all[1].waiting, all[1].dispatch), (Policy::Busy1000, Dispatch::RoundRobin));
         assert_eq!((all[0].completion, all[1].completion), (Completion::OneEvent, Completion::EventPerWorker));
+    }
+
+    #[test]
+    fn a_thread_pool_can_be_asked_for() {
+        let configuration = Configuration::named("rayon", Manner::BEST).unwrap();
+        assert_eq!((configuration.name, configuration.refusal(64, 4)), ("rayon", None));
     }
 
     #[test]

@@ -85,6 +85,9 @@ pub enum DriveError {
         /// All.
         submitted: u64,
     },
+    /// A pool of threads, or what its requests need, could not be made.
+    #[error("{0}")]
+    Pool(String),
     /// Requests were not made or not dropped as often as they should.
     #[error("wrong count: {slots} slots, but {dropped} payloads dropped")]
     Payloads {

@@ -21,6 +21,7 @@ pub mod locks;
 pub mod memory;
 pub mod migrate;
 pub mod page_bench;
+pub mod pool;
 pub mod published;
 pub mod results;
 

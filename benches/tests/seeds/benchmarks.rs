@@ -44,7 +44,7 @@ fn workqueue_bench_sweep_shows_every_design_beside_the_published_figures() {
     assert!(shown.contains("0.428") && shown.contains("1.849"), "the published columns: {shown}");
     let record = place.record();
     let rows = record["rows"].as_array().unwrap();
-    for name in ENTRIES.iter().map(|entry| entry.name).chain(["v2-faithful", "v3-faithful"]) {
+    for name in ENTRIES.iter().map(|entry| entry.name).chain(["v2-faithful", "v3-faithful", "rayon"]) {
         let own: Vec<_> = rows.iter().filter(|row| row["configuration"] == name).collect();
         assert_eq!(own.len(), 2, "{name}");
         assert!(own.iter().all(|row| row["status"] == "measured" && row["pages"] == 16), "{name}");

@@ -50,11 +50,13 @@ pub struct Entry {
     pub claims: Claims,
     /// Its atomic accesses, a table per part.
     pub sites: &'static [&'static [Site]],
+    /// The path of its factory: the crate and the type.
+    pub factory: &'static str,
 }
 
 impl Entry {
-    const fn of<D: Design>() -> Self {
-        Self { name: D::NAME, claims: D::CLAIMS, sites: D::SITES }
+    const fn of<D: Design>(factory: &'static str) -> Self {
+        Self { name: D::NAME, claims: D::CLAIMS, sites: D::SITES, factory }
     }
 }
 
@@ -85,7 +87,7 @@ macro_rules! catalog {
         by_name::by_name!($($variant: $design),+);
 
         /// All designs, in the order of the list.
-        pub const ENTRIES: &[Entry] = &[$(Entry::of::<$design>()),+];
+        pub const ENTRIES: &[Entry] = &[$(Entry::of::<$design>(stringify!($design))),+];
 
         /// Runs `visitor` for every design, in the order of the list.
         pub fn visit_all<V: Visitor>(visitor: &mut V) -> Vec<V::Output> {
