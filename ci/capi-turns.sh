@@ -31,14 +31,15 @@ turn() {
 
 # Ends all players. Each compares what was submitted with what was done, in every run: a wrong count fails here.
 finish() {
-    local name ask say
+    local name ask say failed=0
     for name in "${!players[@]}"; do
         ask=${asks[$name]} say=${says[$name]}
         exec {ask}>&-
-        wait "${players[$name]}"
+        wait "${players[$name]}" || failed=1
         exec {say}<&-
     done
     asks=() says=() players=() said=()
+    return "$failed"
 }
 
 # Of the numbers on standard input: the one whose rank is so many standard deviations of the median's rank from the middle. 0 is
@@ -48,6 +49,8 @@ ranked() {
         { value[NR] = $1 }
         END {
             at = int((NR + 1) / 2 + away * sqrt(NR) / 2 + 0.5)
-            print value[at < 1 ? 1 : at > NR ? NR : at]
+            if (at < 1) at = 1
+            if (at > NR) at = NR
+            print value[at]
         }'
 }
