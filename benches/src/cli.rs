@@ -9,8 +9,8 @@ use crate::commands::locks::LocksArguments;
 use crate::commands::migrate::MigrateArguments;
 use crate::commands::pick::PickArguments;
 use crate::commands::proofs::ForwardedArguments;
-use crate::commands::simulate::SimulateArguments;
 use crate::commands::report::ReportArguments;
+use crate::commands::simulate::SimulateArguments;
 use crate::commands::workqueue_bench::WorkqueueBenchArguments;
 use clap::error::ErrorKind;
 use clap::{Args, Parser, Subcommand, ValueEnum};
@@ -96,7 +96,7 @@ pub(crate) struct RankArguments {
     /// A design or peer to measure; may be repeated [default: all designs].
     #[arg(long = "design", value_name = "DESIGN", value_delimiter = ',')]
     pub(crate) designs: Vec<String>,
-    /// Which peers take part: other crates' queues behind the same workload [default: some; with --design: none].
+    /// Which peers take part: other crates' queues behind the same workload [default: none].
     #[arg(long, value_name = "WHICH", value_enum)]
     pub(crate) peers: Option<Peers>,
     /// The wide grid: 1×1, 1×2, 2×2, 4×4, 1×16 and 1×64, each with 1, 4, 16 and 64 slots.

@@ -22,18 +22,18 @@ pub struct Contender {
     pub slot_bytes: usize,
     run: RunWorkload,
     trace: fn(Cell, Conditions<'_>, Pace) -> Result<Option<Trace>, WorkloadError>,
-    bytes: fn(Shape) -> Option<f64>,
+    bytes: fn(Shape) -> Option<usize>,
 }
 
 type RunWorkload = fn(Cell, Conditions<'_>) -> Result<Option<Window>, WorkloadError>;
 
-fn bytes_per_slot<D: Design>(shape: Shape) -> Option<f64> {
+fn bytes_per_slot<D: Design>(shape: Shape) -> Option<usize> {
     let before = usage::allocated()?;
     let pool = Pool::<Request, D::Queue<Native>>::new(D::build(shape).ok()?, |_| Request::unused()).ok()?;
     let handles = pool.split();
     let bytes = usage::allocated()?.checked_sub(before)?;
     drop(handles);
-    Some(bytes as f64 / shape.slots() as f64)
+    Some(bytes.div_ceil(shape.slots()))
 }
 
 /// What is behind the name of a contender that takes part a second time.
@@ -44,11 +44,11 @@ pub const AGAIN: &str = " (again)";
 #[serde(rename_all = "kebab-case")]
 pub enum Peers {
     /// Designs only.
-    None,
-    /// Those of [`peers::SOME`].
     #[default]
+    None,
+    /// The reference, the fastest for few threads and for many, a usual channel, and a locked deque.
     Some,
-    /// All.
+    /// All eleven.
     All,
 }
 
@@ -74,7 +74,7 @@ impl Contender {
     }
 
     /// The same as a floor, with another way to run.
-    pub(crate) fn as_floor(self, run: RunWorkload) -> Self {
+    pub(crate) fn into_floor(self, run: RunWorkload) -> Self {
         Self { kind: Kind::Floor, run, ..self }
     }
 
@@ -97,7 +97,7 @@ impl Contender {
     ///
     /// It counts what is allocated while it builds one, so nobody else should allocate meanwhile.
     #[must_use]
-    pub fn bytes_per_slot(&self, shape: Shape) -> Option<f64> {
+    pub fn bytes_per_slot(&self, shape: Shape) -> Option<usize> {
         (self.bytes)(shape)
     }
 

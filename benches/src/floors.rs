@@ -30,7 +30,7 @@ pub const NO_QUEUE: &str = "(no queue)";
 /// The contender that is no queue.
 #[must_use]
 pub fn no_queue() -> Contender {
-    Contender::of::<NoQueue>().as_floor(run)
+    Contender::of::<NoQueue>().into_floor(run)
 }
 
 fn run(cell: Cell, conditions: Conditions<'_>) -> Result<Option<Window>, WorkloadError> {

@@ -9,12 +9,8 @@ use slotwork::{Shape, ShapeError, Submitters};
 use std::time::Duration;
 use thiserror::Error;
 
-/// Clients, workers and slots per lane of the standard grid: few cells, so that a run with peers ends in a minute or so.
-pub const STANDARD: [(usize, usize, usize); 7] =
-    [(1, 1, 1), (1, 1, 4), (1, 1, 64), (2, 2, 4), (2, 2, 64), (1, 16, 4), (1, 16, 64)];
-
-/// Clients × workers of the standard grid, where other slots are asked for.
-pub const STANDARD_THREADS: [(usize, usize); 3] = [(1, 1), (2, 2), (1, 16)];
+/// Clients × workers of the standard grid.
+pub const STANDARD_THREADS: [(usize, usize); 5] = [(1, 1), (1, 4), (2, 2), (4, 4), (1, 16)];
 
 /// Clients × workers of the wide grid.
 pub const WIDE_THREADS: [(usize, usize); 6] = [(1, 1), (1, 2), (2, 2), (4, 4), (1, 16), (1, 64)];
@@ -22,7 +18,7 @@ pub const WIDE_THREADS: [(usize, usize); 6] = [(1, 1), (1, 2), (2, 2), (4, 4), (
 /// Slots per lane of the wide grid.
 pub const WIDE_SLOTS: [usize; 4] = [1, 4, 16, 64];
 
-/// Slots per lane of the standard grid, where other threads are asked for.
+/// Slots per lane of the standard grid.
 pub const STANDARD_SLOTS: [usize; 2] = [4, 64];
 
 /// Most threads of one side: more is a slip of the finger.
@@ -122,19 +118,14 @@ pub struct Wanted {
 /// [`GridError`] where nobody can take part in any.
 pub fn cells(wanted: &Wanted, contenders: &[Contender], cores: usize) -> Result<Vec<Cell>, GridError> {
     let or_one = |counts: &[usize]| if counts.is_empty() { vec![1] } else { counts.to_vec() };
-    let any_threads = wanted.clients.is_empty() && wanted.workers.is_empty();
-    let threads: Vec<(usize, usize)> = if any_threads {
+    let threads: Vec<(usize, usize)> = if wanted.clients.is_empty() && wanted.workers.is_empty() {
         if wanted.wide { WIDE_THREADS.to_vec() } else { STANDARD_THREADS.to_vec() }
     } else {
         let workers = or_one(&wanted.workers);
         or_one(&wanted.clients).into_iter().flat_map(|clients| workers.iter().map(move |&w| (clients, w))).collect()
     };
     let slots = or_default(&wanted.slots, if wanted.wide { &WIDE_SLOTS } else { &STANDARD_SLOTS });
-    let shapes: Vec<(usize, usize, usize)> = if any_threads && wanted.slots.is_empty() && !wanted.wide {
-        STANDARD.to_vec()
-    } else {
-        threads.into_iter().flat_map(|(clients, workers)| slots.iter().map(move |&s| (clients, workers, s))).collect()
-    };
+    let shapes = threads.into_iter().flat_map(|(clients, workers)| slots.iter().map(move |&s| (clients, workers, s)));
     let mut cells: Vec<Cell> = Vec::new();
     for (clients, workers, slots) in shapes {
         for &handler in or_default(&wanted.handlers, &[0]) {
@@ -210,15 +201,15 @@ mod tests {
     #[test]
     fn the_standard_grid() {
         let cells = cells(&Wanted::default(), &catalog(), 2).unwrap();
-        assert_eq!(cells.len(), STANDARD.len());
-        assert_eq!(cells.iter().filter(|cell| cell.waiting == Waiting::Spin).count(), 3);
+        assert_eq!(cells.len(), STANDARD_THREADS.len() * STANDARD_SLOTS.len());
+        assert_eq!(cells.iter().filter(|cell| cell.waiting == Waiting::Spin).count(), 2);
         let wide = Wanted { wide: true, ..Wanted::default() };
         assert_eq!(super::cells(&wide, &catalog(), 2).unwrap().len(), WIDE_THREADS.len() * WIDE_SLOTS.len());
     }
 
     #[test]
     fn what_is_asked_for_replaces_what_it_names() {
-        assert_eq!(cells(&wanted(&[], &[], &[8]), &catalog(), 2).unwrap().len(), 3);
+        assert_eq!(cells(&wanted(&[], &[], &[8]), &catalog(), 2).unwrap().len(), 5);
         assert_eq!(cells(&wanted(&[1, 2], &[3], &[8]), &catalog(), 2).unwrap().len(), 2);
         let ones = cells(&wanted(&[], &[3, 3], &[]), &catalog(), 2).unwrap();
         assert_eq!(ones.len(), 2);
@@ -252,7 +243,7 @@ mod tests {
         let with_floor = [named("bitmap"), vec![crate::floors::no_queue()]].concat();
         assert!(cells(&wanted(&[1], &[1], &[65]), &with_floor, 2).is_err());
         // One possible cell is enough: the others are shown as what they are.
-        assert_eq!(cells(&Wanted::default(), &bitmap, 2).unwrap().len(), STANDARD.len());
+        assert_eq!(cells(&Wanted::default(), &bitmap, 2).unwrap().len(), 10);
         assert_eq!(cells(&wanted(&[1], &[1], &[64, 65]), &bitmap, 2).unwrap().len(), 2);
         // Somebody else in the catalog takes 65 slots per lane.
         assert!(cells(&wanted(&[1], &[1], &[65]), &catalog(), 2).is_ok());

@@ -193,7 +193,7 @@ impl Plan {
     }
 
     fn slot_bytes(&self, contender: &Contender, cell: &Cell) -> Option<usize> {
-        let measured = || contender.bytes_per_slot(cell.shape).map(|bytes| bytes.round() as usize);
+        let measured = || contender.bytes_per_slot(cell.shape);
         let takes_part = contender.kind != Kind::Floor && admit(contender, cell).is_ok();
         takes_part.then(|| measured().unwrap_or(contender.slot_bytes))
     }

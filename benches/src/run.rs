@@ -5,7 +5,7 @@ use crate::{FAILED, INTERRUPTED, commands, interrupt, progress};
 use anyhow::{Context, Result, anyhow};
 use jiff::Timestamp;
 use slotwork_bench::alarm::Alarm;
-use slotwork_bench::contender::{self, Contender, Peers};
+use slotwork_bench::contender::{self, Contender};
 use slotwork_bench::cost;
 use slotwork_bench::floors;
 use slotwork_bench::grid::{self, Wanted};
@@ -131,15 +131,13 @@ fn plan(arguments: &RankArguments, placement: Placement) -> Result<Plan> {
 /// for a self-test, each a second time.
 fn contenders(arguments: &RankArguments) -> Result<Vec<Contender>> {
     let mut chosen: Vec<Contender> = if arguments.designs.is_empty() { contender::catalog() } else { Vec::new() };
-    let all = !chosen.is_empty();
     for name in &arguments.designs {
         chosen.push(contender::named(name).map_err(refuse)?);
     }
     if arguments.self_test {
         chosen.extend(chosen.clone().iter().map(Contender::again));
     } else {
-        let peers = arguments.peers.unwrap_or(if all { Peers::Some } else { Peers::None });
-        chosen.extend(contender::peers(peers));
+        chosen.extend(contender::peers(arguments.peers.unwrap_or_default()));
         chosen.push(floors::no_queue());
     }
     let mut names = Vec::new();

@@ -130,9 +130,9 @@ fn a_design_that_takes_part_in_some_cells_only_is_measured_in_those() {
     assert_eq!(output.status.code(), Some(0), "{}", text(&output.stderr));
     let shown = text(&output.stdout);
     assert!(shown.contains("n/a (one submitter)") && shown.contains("n/a (at most 64 slots per lane)"), "{shown}");
-    assert_eq!(record["cells"].as_array().unwrap().len(), 6);
-    // The design in its two cells, the floor in all six.
-    assert_eq!(samples(&record).len(), 2 + 6);
+    assert_eq!(record["cells"].as_array().unwrap().len(), 10);
+    // The design in its three cells, the floor in all ten.
+    assert_eq!(samples(&record).len(), 3 + 10);
 }
 
 #[test]

@@ -12,7 +12,6 @@
 //!   job        one model × one design × one view: a process of its own, and the line it reports
 //!   replay     one line that shows a failure again
 //!   museum     known-bad variants and weakened orderings that the models must reject
-//!   replay     a failure again, by the text that was printed with it
 //!   oracle     is the checker itself right? random programs against brute force
 //! ```
 //!

@@ -68,7 +68,8 @@ fn no_reload_livelock_a_loop_ends_one_try_after_the_injected_failures() {
             }
             let loops =
                 D::SITES.iter().copied().flatten().filter(|site| matches!(site.access, Access::CompareExchange(..)));
-            let most = ROUNDS * loops.count() as u64;
+            // One loop may serve both a submit and a complete, and no more of a round.
+            let most = 2 * ROUNDS * loops.count() as u64;
             let failures = spurious_failures() - before;
             assert!(failures <= most, "{}: {failures} failures in {most} successes at most", D::NAME);
         }

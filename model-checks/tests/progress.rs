@@ -59,12 +59,14 @@ macro_rules! agreement {
 
 agreement! {
     bitmap: "bitmap",
+    slot_state: "slot-state",
     bitmap_owned: "bitmap-owned",
     bitmap_claim: "bitmap-claim",
     shared_bitmap: "shared-bitmap",
     freelist_bitmap: "freelist-bitmap",
     freelist_steal: "freelist-steal",
     double_list: "double-list",
+    grab_list: "grab-list",
     linked_queue: "linked-queue",
     global_lock: "global-lock",
     lane_lock: "lane-lock",

@@ -77,7 +77,15 @@ pub(crate) fn run(arguments: &LadderArguments) -> Result<u8> {
     }
     if let Some(machine) = &arguments.machine {
         let work = unique(arguments.work.clone());
-        return super::simulate::simulated_ladder(machine, all, threads, work, arguments.requests, &arguments.output, arguments.json);
+        return super::simulate::simulated_ladder(
+            machine,
+            all,
+            threads,
+            work,
+            arguments.requests,
+            &arguments.output,
+            arguments.json,
+        );
     }
     let session = Session::begin("ladder", &arguments.output, arguments.json)?;
     let memory = Memory::synthetic(PAGES_GIB).map_err(refuse)?;

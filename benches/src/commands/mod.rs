@@ -3,16 +3,16 @@
 pub(crate) mod allocator;
 pub(crate) mod calibrate;
 pub(crate) mod compare;
-pub(crate) mod gate;
 pub(crate) mod floors;
+pub(crate) mod gate;
 pub(crate) mod ladder;
 pub(crate) mod locks;
 pub(crate) mod manual;
 pub(crate) mod migrate;
 pub(crate) mod pick;
 pub(crate) mod proofs;
-pub(crate) mod simulate;
 pub(crate) mod report;
+pub(crate) mod simulate;
 pub(crate) mod workqueue_bench;
 
 use crate::cli::complain;

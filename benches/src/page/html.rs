@@ -6,6 +6,9 @@ use super::{Block, Document, Figure, Key, Section};
 
 const STYLE: &str = include_str!("style.css");
 
+/// A table with more rows is folded.
+const LONG: usize = 40;
+
 /// The page.
 #[must_use]
 pub fn html(document: &Document) -> String {
@@ -53,6 +56,11 @@ fn section(section: &Section) -> Element {
             Block::Code(code) => {
                 let line = |line: &str| Element::new("code").text(line);
                 element.child(Element::new("pre").children(code.lines().map(line)))
+            }
+            Block::Table(sheet) if sheet.rows.len() > LONG => {
+                let summary = format!("{}: {} rows", sheet.caption, sheet.rows.len());
+                let details = Element::new("details").child(Element::new("summary").text(summary));
+                element.child(details.child(sheet.html()))
             }
             Block::Table(sheet) => element.child(sheet.html()),
             Block::Chart(_) => element,

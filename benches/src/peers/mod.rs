@@ -8,7 +8,7 @@
 //! ```
 //!
 //! A peer carries slot numbers, as a design does, so it runs behind the same [`Pool`](slotwork::Pool), workload, counts and
-//! checks. It is written as a [`Design`] for that reason alone: it is in no catalog, its claims are what its
+//! checks. It is written as a [`Design`](slotwork::Design) for that reason alone: it is in no catalog, its claims are what its
 //! documentation says and nobody here proved, and it runs on this machine only. `notes/method.md` says which
 //! there are, and which are not.
 
@@ -47,6 +47,6 @@ peers! {
     Pair<carriers::MutexDeque>,
 }
 
-/// The peers that take part when nobody asks for others: the reference, the fastest for few threads and for many, a
+/// The peers of `--peers some`: the reference, the fastest for few threads and for many, a
 /// channel as most people use one, and what needs no crate at all.
 pub const SOME: [&str; 5] = ["array-queue", "nblf-queue", "rtrb", "crossbeam-channel", "mutex-vecdeque"];

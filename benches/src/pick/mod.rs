@@ -57,14 +57,13 @@ impl Load {
     /// The command that measures exactly this.
     #[must_use]
     pub fn command(&self) -> String {
-        let latency = if self.objective.is_latency() { " --latency" } else { "" };
-        let work = if self.handler_nanoseconds > 0 {
-            format!(" --handler-ns {}", self.handler_nanoseconds)
-        } else {
-            String::new()
+        let command = if self.objective.is_latency() { "latency" } else { "rank" };
+        let work = match self.handler_nanoseconds {
+            0 => String::new(),
+            nanoseconds => format!(" --handler-ns {nanoseconds}"),
         };
         format!(
-            "slotwork rank --clients {} --workers {} --slots {}{work}{latency}",
+            "slotwork {command} --clients {} --workers {} --slots {}{work}",
             self.client_count(),
             self.shape.lanes(),
             self.shape.slots_per_lane(),

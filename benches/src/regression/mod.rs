@@ -163,7 +163,6 @@ pub fn judge(base: &[Record], head: &[Record], max_loss: f64, designs: &[String]
 struct Noise {
     deviation: f64,
     freedom: usize,
-    references: usize,
 }
 
 impl Noise {
@@ -193,11 +192,7 @@ impl Noise {
             }
         }
         let deviation = (squares / freedom.max(1) as f64).sqrt();
-        (freedom >= LEAST_FREEDOM && deviation.is_finite()).then_some(Self {
-            deviation,
-            freedom,
-            references: references.len(),
-        })
+        (freedom >= LEAST_FREEDOM && deviation.is_finite()).then_some(Self { deviation, freedom })
     }
 
     /// Half of the 95 % interval of a mean over `pairs`, whose rows have a spread of their own as well.
@@ -205,8 +200,8 @@ impl Noise {
         let known = self.deviation.powi(2) / pairs as f64;
         // What the rounds of a row alone show is the least that its interval can be.
         let within = change.within.powi(2) / pairs as f64;
-        let reference = if self.references > 0 { known / self.references as f64 } else { 0.0 };
-        student(self.freedom) * (known.max(within) + reference).sqrt()
+        // The references' own noise is in what is known already: all changes are relative to them.
+        student(self.freedom) * known.max(within).sqrt()
     }
 }
 

@@ -207,7 +207,7 @@ pub fn run<D: Design>(cell: Cell, conditions: Conditions<'_>) -> Result<Outcome,
         });
         Ok((clients, workers, stage))
     })?;
-    let last: Rc<Count<Option<Client<Request, QueueOf<D>>>>> = Rc::default();
+    let last = Rc::new(Count::<Option<Client<Request, QueueOf<D>>>>::default());
     for (index, client) in clients.into_iter().enumerate() {
         let (stage, last) = (Rc::clone(&stage), Rc::clone(&last));
         simulation.spawn(format!("client-{index}"), move || {

@@ -138,12 +138,14 @@ fn circle<D: Design>() {
 #[unsafe(no_mangle)]
 extern "C" fn main() -> c_int {
     circle::<slotwork_bitmap::Bitmap>();
+    circle::<slotwork_slot_state::SlotState>();
     circle::<slotwork_bitmap::BitmapOwned>();
     circle::<slotwork_bitmap::BitmapClaim>();
     circle::<slotwork_shared_bitmap::SharedBitmap>();
     circle::<slotwork_freelist_bitmap::FreelistBitmap>();
     circle::<slotwork_freelist_bitmap::FreelistSteal>();
     circle::<slotwork_double_list::DoubleList>();
+    circle::<slotwork_double_list::GrabList>();
     circle::<slotwork_locked::GlobalLock>();
     circle::<slotwork_locked::LaneLock>();
     #[cfg(feature = "slotwork-linked-queue")]

@@ -111,12 +111,14 @@ macro_rules! catalog {
 
 catalog![
     Bitmap: slotwork_bitmap::Bitmap,
+    SlotState: slotwork_slot_state::SlotState,
     BitmapOwned: slotwork_bitmap::BitmapOwned,
     BitmapClaim: slotwork_bitmap::BitmapClaim,
     SharedBitmap: slotwork_shared_bitmap::SharedBitmap,
     FreelistBitmap: slotwork_freelist_bitmap::FreelistBitmap,
     FreelistSteal: slotwork_freelist_bitmap::FreelistSteal,
     DoubleList: slotwork_double_list::DoubleList,
+    GrabList: slotwork_double_list::GrabList,
     LinkedQueue: slotwork_linked_queue::LinkedQueue,
     GlobalLock: slotwork_locked::GlobalLock,
     LaneLock: slotwork_locked::LaneLock,

@@ -2,7 +2,7 @@
 
 mod support;
 
-use slotwork::{Design, Native, Pool, RequestQueue, Shape, Vacant};
+use slotwork::{Design, Header, Native, Pool, RequestQueue, Shape, Vacant};
 use std::collections::BTreeSet;
 use support::known_bad::{self, Bad};
 use support::{QueueOf, acquire_all, admitted, assert_rejected, for_every_design, handles, on_small_stack, take_all};
@@ -128,7 +128,7 @@ fn lines_apart<D: Design, T>(payload: fn() -> T) {
 #[test]
 fn false_sharing_of_payloads_where_the_header_is_padded() {
     fn check<D: Design>() {
-        if align_of::<<QueueOf<D> as RequestQueue>::Header>() >= LINE {
+        if align_of::<<<QueueOf<D> as RequestQueue>::Header as Header>::Alignment>() >= LINE {
             lines_apart::<D, u8>(|| 0);
             lines_apart::<D, [u8; 129]>(|| [0; 129]);
             lines_apart::<D, Align256>(|| Align256(0));

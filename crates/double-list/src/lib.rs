@@ -20,7 +20,10 @@
 
 extern crate alloc;
 
+mod grab;
+
 use alloc::boxed::Box;
+pub use grab::{GrabList, GrabListQueue};
 use slotwork::{
     Atomic, Backoff, CachePadded, Claims, ClientError, Design, Destination, Guarantees, LaneId, Many, NoneFree, Order,
     Platform, Progress, RequestQueue, Shape, Site, SlotId, Slots, Submitters,

@@ -25,7 +25,7 @@
 
 #![cfg_attr(not(any(feature = "std", test)), no_std)]
 
-use slotwork::{Atomic, Backoff, CachePadded, Platform, Shape, Site, SlotId, Slots};
+use slotwork::{Atomic, Backoff, CachePadded, Platform, Shape, Site, SlotId, Slots, WithPayload};
 
 slotwork::sites! {
     /// Every atomic access of the list.
@@ -45,8 +45,8 @@ const SLOT_MASK: u64 = (1 << SLOT_BITS) - 1;
 /// The widest tag, and the one that every design ships with.
 pub const WIDEST_TAG: u32 = u64::BITS - SLOT_BITS;
 
-/// A slot's header: where the list goes on after it. In a line of its own with the payload.
-pub type Header<P> = CachePadded<Link<P>>;
+/// A slot's header: where the list goes on after it, in the payload's line.
+pub type Header<P> = WithPayload<Link<P>>;
 
 /// The slot that follows another in a list. A fresh link leads to the slot with the next higher index,
 /// so that a fresh table of headers is a list of all slots, without anybody having to build it.

@@ -10,7 +10,7 @@
 //! The step after that, one word per lane with a plain flip, is a different design: `bitmap`.
 
 use core::ops::Deref;
-use slotwork::{CachePadded, Platform, Shape};
+use slotwork::{CachePadded, Header, Platform, Shape};
 
 /// A step: where bits, cursor and slots stand.
 pub trait Layout: Send + Sync + 'static {
@@ -19,7 +19,7 @@ pub trait Layout: Send + Sync + 'static {
     /// Where it comes from.
     const SOURCE: &'static str;
     /// Its alignment packs slots, or sets them apart.
-    type Header: Default + Send + Sync;
+    type Header: Header;
     /// The cursor, alone or not.
     type Cursor<P: Platform>: Deref<Target = P::AtomicU32> + From<P::AtomicU32> + Send + Sync;
 

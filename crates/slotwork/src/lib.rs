@@ -55,6 +55,7 @@ mod backoff;
 mod claims;
 mod cursor;
 mod drain;
+mod header;
 #[cfg(feature = "std")]
 mod native;
 mod platform;
@@ -71,6 +72,7 @@ pub use claims::{Claims, Guarantees, NoneFree, Operation, Order, Progress, Submi
 pub use crossbeam_utils::CachePadded;
 pub use cursor::Cursor;
 pub use drain::Drain;
+pub use header::{Header, WithPayload};
 #[cfg(feature = "std")]
 pub use native::Native;
 pub use platform::{AccessCell, Atomic, AtomicInteger, Lock, Platform};

@@ -19,8 +19,8 @@
 use crate::drain::Drain;
 use crate::turn::{Outcome, Turn};
 use crate::{
-    AccessCell, Atomic, CachePadded, ClientError, Destination, Dispatch, Fresh, LaneId, Many, Platform, RequestQueue,
-    Shape, SlotId, Slots, SubmitterCount, Submitters,
+    AccessCell, Atomic, CachePadded, ClientError, Destination, Dispatch, Fresh, Header, LaneId, Many, Platform,
+    RequestQueue, Shape, SlotId, Slots, SubmitterCount, Submitters,
 };
 use alloc::sync::Arc;
 use alloc::{boxed::Box, vec::Vec};
@@ -50,6 +50,8 @@ type HoldOf<Q> = <CellOf<Q> as AccessCell>::Hold;
 /// One slot, as laid out in memory.
 #[repr(C)]
 struct Slot<T, Q: RequestQueue> {
+    /// Takes no room.
+    line: [<Q::Header as Header>::Alignment; 0],
     header: Q::Header,
     turn: AtomicU64Of<Q>,
     cell: CellOf<Q>,
@@ -247,8 +249,9 @@ impl<T, Q: RequestQueue> Pool<T, Q> {
             fill(slot, place).map_err(|source| PoolError::Payload { slot, source })?;
             assert!(filled.get(), "`Placed` is made by filling this place only");
             // SAFETY: as above, the fields are reserved, unshared and not yet initialised; after these
-            // writes and `fill`, whose `Placed` proves the payload, all four fields are.
+            // writes and `fill`, whose `Placed` proves the payload, all five fields are.
             unsafe {
+                addr_of_mut!((*next).line).write([]);
                 addr_of_mut!((*next).header).write(Q::Header::default());
                 addr_of_mut!((*next).turn).write(Atomic::new(0));
                 addr_of_mut!((*next).cell).write(AccessCell::new());

@@ -1,6 +1,6 @@
 //! What a design is: a queue over indices, and the factory that makes it.
 
-use crate::{Claims, LaneId, Platform, Shape, ShapeError, Site, SlotId, Submitters};
+use crate::{Claims, Header, LaneId, Platform, Shape, ShapeError, Site, SlotId, Submitters};
 use alloc::boxed::Box;
 use thiserror::Error;
 
@@ -29,9 +29,9 @@ pub unsafe trait RequestQueue: Send + Sync + 'static {
     /// [`One`] or [`Many`]; agrees with the design's claims.
     type Submitters: SubmitterCount;
     /// State of one slot that should travel with its payload: the pool lays it out in front of the
-    /// payload, in the same cache line. Its alignment becomes the slot's: `()` packs slots,
-    /// `CachePadded<_>` gives each its own line.
-    type Header: Default + Send + Sync;
+    /// payload. `()` packs slots; `CachePadded<()>` gives each its own line; [`WithPayload`](crate::WithPayload) does,
+    /// and puts its state into it.
+    type Header: Header;
     /// What one client remembers between calls. It moves between threads with its handle.
     type Client: Send;
     /// What one lane's worker remembers between calls. It moves between threads with its handle.

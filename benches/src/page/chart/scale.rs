@@ -18,6 +18,8 @@ impl Scale {
         let (low, high) = bounds(positive).unwrap_or((1.0, 10.0));
         // At least a factor of two, so that a small difference looks small.
         let widen = (2.0 / (high / low)).max(1.0).sqrt();
+        // So that the ends and their ratio are numbers, whatever the values are.
+        let (low, high) = (low.max(1e-150), high.clamp(1e-150, 1e150));
         Self { low: low / widen / 1.1, high: high * widen * 1.1, logarithmic: true, from: 0.0, to: 1.0 }
     }
 

@@ -137,10 +137,9 @@ pub(super) fn summary(part: &Part<'_>) -> Vec<String> {
         of(record.settings.rounds, "round"),
     )];
     let mut words = Vec::new();
-    let kinds: [(&str, fn(&Answer<'_>) -> bool); 2] =
-        [("one submitter", |answer| answer.clients == 1), ("many submitters", |answer| answer.clients > 1)];
-    for (kind, is_of) in kinds {
-        let of_kind: Vec<Answer<'_>> = answers(part).into_iter().filter(|answer| is_of(answer)).collect();
+    for (kind, many) in [("one submitter", false), ("many submitters", true)] {
+        let of_kind: Vec<Answer<'_>> =
+            answers(part).into_iter().filter(|answer| (answer.clients > 1) == many).collect();
         if let Some(most) = of_kind.iter().max_by_key(|answer| answer.workers) {
             let workers = of(most.workers, "worker");
             words.push(format!("For {kind} and {workers}: {} ({}).", most.best, sure(most)));

@@ -30,7 +30,7 @@ pub(super) fn blocks(part: &Part<'_>) -> Vec<Block> {
             upwards: "bytes per slot".into(),
             points: scored.collect(),
         };
-        blocks.extend(drawn(part, &format!("Score against memory, {title}"), chart, ["score", "bytes per slot"]));
+        blocks.extend(drawn(part, &format!("Score against memory, {title}"), &chart, ["score", "bytes per slot"]));
     }
     for cell in cells {
         let point = |row: &Row| {
@@ -44,7 +44,12 @@ pub(super) fn blocks(part: &Part<'_>) -> Vec<Block> {
             upwards: "p99 in µs".into(),
             points: ranked(cell).filter_map(point).collect(),
         };
-        blocks.extend(drawn(part, &format!("Throughput against p99, {}", cell.name()), chart, ["Mreq/s", "p99 in µs"]));
+        blocks.extend(drawn(
+            part,
+            &format!("Throughput against p99, {}", cell.name()),
+            &chart,
+            ["Mreq/s", "p99 in µs"],
+        ));
     }
     if blocks.len() == 1 {
         return vec![Block::Words("Neither latency nor bytes per slot were measured in this run.".into())];
@@ -56,7 +61,7 @@ fn ranked(cell: &CellRecord) -> impl Iterator<Item = &Row> {
     cell.rows.iter().filter(|row| row.kind != Kind::Floor)
 }
 
-fn drawn(part: &Part<'_>, title: &str, chart: Points, columns: [&str; 2]) -> Option<Block> {
+fn drawn(part: &Part<'_>, title: &str, chart: &Points, columns: [&str; 2]) -> Option<Block> {
     if chart.points.is_empty() {
         return None;
     }
@@ -76,7 +81,7 @@ fn drawn(part: &Part<'_>, title: &str, chart: Points, columns: [&str; 2]) -> Opt
         columns[1],
         names.join(", ")
     );
-    let drawing = points(&id, title, &description, &chart);
+    let drawing = points(&id, title, &description, chart);
     Some(Block::Chart(Box::new(Figure {
         title: title.into(),
         description,

@@ -1,0 +1,31 @@
+// 4 workers with 16 slots each, over `slot-state`.
+
+use slotwork_workqueue::Workqueue;
+use slotwork_slot_state::SlotState;
+
+#[derive(Default)]
+struct Job {
+    number: u64,
+    square: u64,
+}
+
+impl Job {
+    fn run(&mut self) {
+        self.square = self.number * self.number;
+    }
+}
+
+fn main() -> Result<(), Box<dyn std::error::Error>> {
+    let (queue, submitter) = Workqueue::<Job, SlotState>::builder("worker")
+        .workers(4)
+        .requests_per_worker(16)
+        .build(|_slot| Job::default(), Job::run)?;
+    for number in 0..1000 {
+        let mut job = submitter.request()?; // waits for a free slot; try_request never waits
+        job.number = number;
+        job.submit()?;
+    }
+    submitter.drain()?; // waits until all of them have been handled
+    println!("{} requests handled", queue.shutdown()?.handled);
+    Ok(())
+}
