@@ -7,21 +7,41 @@ set -euo pipefail
 cd "$(dirname "$0")/.."
 rounds=${1:-41}
 choices=("${@:2}")
-if [ ${#choices[@]} -eq 0 ]; then
-    choices=(bitmap/settle/round-robin bitmap/settle/fill-first bitmap/park/round-robin bitmap/yield/round-robin
-        bitmap/busy-1000/round-robin)
-    for design in bitmap-claim bitmap-owned freelist-bitmap freelist-steal double-list shared-bitmap linked-queue global-lock \
-        lane-lock; do
-        choices+=("$design/settle/round-robin")
-    done
-fi
 target=${CARGO_TARGET_DIR:-target}
 cargo build --quiet --release --locked -p slotwork-capi --lib
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 source ci/capi-turns.sh
-"${CC:-cc}" -std=c11 -D_GNU_SOURCE -O2 -pthread -I crates/capi/include examples/page_compress.c -o "$work/in_c" \
-    -L "$target/release" -lslotwork_capi -lz "-Wl,-rpath,$(realpath "$target/release")"
+compile() {
+    "${CC:-cc}" -std=c11 -D_GNU_SOURCE -O2 -pthread -I crates/capi/include "$1" -o "$2" -L "$target/release" -lslotwork_capi -lz \
+        "-Wl,-rpath,$(realpath "$target/release")"
+}
+compile examples/page_compress.c "$work/in_c"
+in_c() {
+    IFS=/ read -r design waiting dispatch <<<"$1"
+    exec env SLOTWORK_DESIGN="$design" SLOTWORK_WAITING="$waiting" SLOTWORK_DISPATCH="$dispatch" "$work/in_c" "${@:2}"
+}
+
+# The default, then every design of the library in every dispatch that it has, then the other ways of waiting.
+if [ ${#choices[@]} -eq 0 ]; then
+    cat >"$work/designs.c" <<'END'
+#include <stdio.h>
+#include "slotwork.h"
+int main(void) { const char *name; for (size_t i = 0; (name = slotwork_design_name(i)); i++) puts(name); }
+END
+    compile "$work/designs.c" "$work/designs"
+    default=$(sed -n 's/.*const ONE_SUBMITTER: &str = "\(.*\)";/\1/p' crates/capi/src/choice.rs)
+    choices=("$default/settle/round-robin")
+    while read -r design; do
+        for dispatch in round-robin fill-first; do
+            choice=$design/settle/$dispatch
+            [ "$choice" != "${choices[0]}" ] || continue
+            # Refused where the design has no such dispatch.
+            if (in_c "$choice" -t 1 -m 0 -c 0) 2>/dev/null; then choices+=("$choice"); fi
+        done
+    done < <("$work/designs")
+    for waiting in park yield busy-1000; do choices+=("$default/$waiting/round-robin"); done
+fi
 
 echo "load: $(cut -d' ' -f1-3 /proc/loadavg), $(nproc) cores, $rounds rounds; requests/s as part of ${choices[0]}'s"
 mkdir "$work/cells"
@@ -29,10 +49,8 @@ for number in 1 4 64; do
     for workload in "-m 1" "-m 32 -e"; do
         cell="$work/cells/$number-$([[ $workload == *-e ]] && echo empty || echo zlib)"
         for choice in "${choices[@]}"; do
-            IFS=/ read -r design waiting dispatch <<<"$choice"
             # shellcheck disable=SC2086
-            player "${choice//\//+}" env SLOTWORK_DESIGN="$design" SLOTWORK_WAITING="$waiting" SLOTWORK_DISPATCH="$dispatch" \
-                "$work/in_c" -t "$number" $workload -s
+            player "${choice//\//+}" in_c "$choice" -t "$number" $workload -s
         done
         for ((round = -1; round <= rounds; round++)); do
             # Each round begins with another one.

@@ -4,7 +4,7 @@
 
 declare -A asks says players said
 
-# Starts a program as the player of this name.
+# Starts a command, which has to end by `exec`, as the player of this name.
 player() {
     local name=$1 ask say
     shift
@@ -12,7 +12,7 @@ player() {
     # What others are asked through is closed to it, or they would not see the end of it.
     (
         for ask in "${asks[@]}" "${says[@]}"; do exec {ask}>&-; done
-        exec "$@"
+        "$@"
     ) <"$work/ask-$name" >"$work/say-$name" &
     players[$name]=$!
     exec {ask}>"$work/ask-$name" {say}<"$work/say-$name"

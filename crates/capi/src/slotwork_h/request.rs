@@ -85,8 +85,8 @@ pub unsafe extern "C" fn slotwork_drain(submitter: *const Submitter) -> Status {
     call("slotwork_drain", || unsafe { with(submitter, |submitting| submitting.drain(Patience::ForEver)) })
 }
 
-/// As `slotwork_drain`, for at most so many nanoseconds. When the time runs out, `done` has run for nothing, and runs for
-/// each request later, as if this had not been called.
+/// As `slotwork_drain`, for at most so many nanoseconds. When the time runs out, no `done` was run: each runs later, as if
+/// this had not been called.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn slotwork_drain_timeout(submitter: *const Submitter, nanoseconds: u64) -> Status {
     let patience = Patience::For(Duration::from_nanos(nanoseconds));
