@@ -2,12 +2,12 @@
 //!
 //! ```text
 //!   Carrier ──submitter──▶ Submitting ──acquire──▶ request, a pointer
-//!                              │ held:  per slot, the Vacancy of a request that this submitter holds
+//!                              │ held:  per slot, whether this submitter holds its request
 //!                              ◀──submit, withdraw── request
 //! ```
 //!
-//! A C program holds a request as a bare pointer, so the guard that goes with it waits here, in a table that
-//! belongs to the submitter alone. A request that is not in the table is not held: submitting twice, or
+//! A C program holds a request as a bare pointer, so its guard is given up as it goes out, and made again as it comes
+//! back. Whether there is one to make is in a table that belongs to the submitter alone: submitting twice, or
 //! what another submitter holds, or what was never got, is found out by the look that has to be taken anyway.
 
 use crate::callbacks::Callbacks;
@@ -18,10 +18,9 @@ use slotwork_catalog::{Visitor, visit_named};
 use slotwork_workqueue::{
     BuildError, Builder, Configuration, Fate, Report, RequestError, ShutdownError, Submitter, Vacancy, Workqueue,
 };
-use std::cell::{Cell, UnsafeCell};
+use std::cell::Cell;
 use std::ffi::c_void;
-use std::mem::MaybeUninit;
-use std::ptr::NonNull;
+use std::mem::ManuallyDrop;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
@@ -140,8 +139,8 @@ impl<D: Design> Carrier for Queue<D> {
             (Submitters::Many, Some(submitter)) => submitter.try_clone().map_err(client_status)?,
             (Submitters::Many, None) => return Err(Status::Stopped),
         };
-        let held = (0..self.slots).map(|_| Held::nothing()).collect();
-        let submitter = NonNull::from(Box::leak(Box::new(submitter)));
+        let held = (0..self.slots).map(|_| Cell::new(false)).collect();
+        let submitter = ManuallyDrop::new(submitter);
         Ok(Box::new(Typed { held, places: self.block.places, submitter, queue: self }))
     }
 
@@ -185,84 +184,46 @@ fn request_status(error: RequestError) -> Status {
     }
 }
 
-/// What a submitter holds of one slot: nothing, or its guard. It is an option in two parts: one that is moved in
-/// and out whole is copied by the piece, and a processor waits for each piece that it reads across two that it wrote.
-struct Held<D: Design> {
-    something: Cell<bool>,
-    vacancy: UnsafeCell<MaybeUninit<Vacancy<'static, Memory, D>>>,
-}
-
-impl<D: Design> Held<D> {
-    const fn nothing() -> Self {
-        Self { something: Cell::new(false), vacancy: UnsafeCell::new(MaybeUninit::uninit()) }
-    }
-
-    /// Puts the slot's one guard in.
-    #[inline]
-    fn put(&self, vacancy: Vacancy<'static, Memory, D>) {
-        debug_assert!(!self.something.get(), "a slot has one guard");
-        // SAFETY: the cell is not shared, and no reference into it outlives a call.
-        unsafe { (*self.vacancy.get()).write(vacancy) };
-        self.something.set(true);
-    }
-
-    /// Takes it out, if it is there.
-    #[inline]
-    fn take(&self) -> Option<Vacancy<'static, Memory, D>> {
-        // SAFETY: as above; there is something in it, which is so no more.
-        self.something.replace(false).then(|| unsafe { (*self.vacancy.get()).assume_init_read() })
-    }
-}
-
-impl<D: Design> Drop for Held<D> {
-    fn drop(&mut self) {
-        drop(self.take());
-    }
-}
-
-/// A submitter of one design, and the requests that it holds.
+/// A submitter of one design, and which requests it holds.
 struct Typed<D: Design> {
-    /// They borrow from the submitter, so they are dropped before it, in `drop`.
-    held: Box<[Held<D>]>,
+    /// By slot: whether it is held, and so is here without its guard.
+    held: Box<[Cell<bool>]>,
     /// Of the queue's block, at hand.
     places: Places,
-    /// A box of its own, which this owns: it stays where it is.
-    submitter: NonNull<Submitter<Memory, D>>,
+    /// There until the drop.
+    submitter: ManuallyDrop<Submitter<Memory, D>>,
     queue: Arc<Queue<D>>,
 }
 
 impl<D: Design> Typed<D> {
     #[inline]
-    fn submitter(&self) -> &'static Submitter<Memory, D> {
-        // SAFETY: the box is freed by the drop of `self` alone. The life is longer than that, but what
-        // borrows for so long is kept in `held` only, and emptied first by the drop.
-        unsafe { self.submitter.as_ref() }
-    }
-
-    #[inline]
-    fn hold(&self, vacancy: Vacancy<'static, Memory, D>) -> *mut c_void {
+    fn hold(&self, vacancy: Vacancy<'_, Memory, D>) -> *mut c_void {
         let request = vacancy.request;
-        self.held[vacancy.slot().index()].put(vacancy);
+        self.held[vacancy.into_slot().index()].set(true);
         request
     }
 
     #[inline]
-    fn release(&self, request: *mut c_void) -> Result<Vacancy<'static, Memory, D>, Status> {
+    fn release(&self, request: *mut c_void) -> Result<Vacancy<'_, Memory, D>, Status> {
         let slot = self.places.slot(request).ok_or(Status::ForeignRequest)?;
-        self.held[slot].take().ok_or(Status::NotHeld)
+        if !self.held[slot].replace(false) {
+            return Err(Status::NotHeld);
+        }
+        // SAFETY: `hold` took the slot out of a guard of this submitter, and it was not released since.
+        Ok(unsafe { self.submitter.vacancy(SlotId::new(slot)) })
     }
 }
 
 impl<D: Design> Submitting for Typed<D> {
     #[inline]
     fn try_acquire(&self) -> Option<*mut c_void> {
-        self.submitter().try_request().map(|vacancy| self.hold(vacancy))
+        self.submitter.try_request().map(|vacancy| self.hold(vacancy))
     }
 
     fn acquire(&self, patience: Patience) -> Result<*mut c_void, Status> {
         let vacancy = match patience {
-            Patience::For(timeout) => self.submitter().request_timeout(timeout).map_err(request_status)?,
-            Patience::ForEver => self.submitter().request().map_err(request_status)?,
+            Patience::For(timeout) => self.submitter.request_timeout(timeout).map_err(request_status)?,
+            Patience::ForEver => self.submitter.request().map_err(request_status)?,
         };
         Ok(self.hold(vacancy))
     }
@@ -285,8 +246,8 @@ impl<D: Design> Submitting for Typed<D> {
 
     fn drain(&self, patience: Patience) -> Result<(), Status> {
         match patience {
-            Patience::For(timeout) => self.submitter().drain_timeout(timeout),
-            Patience::ForEver => self.submitter().drain(),
+            Patience::For(timeout) => self.submitter.drain_timeout(timeout),
+            Patience::ForEver => self.submitter.drain(),
         }
         .map_err(request_status)
     }
@@ -294,9 +255,14 @@ impl<D: Design> Submitting for Typed<D> {
 
 impl<D: Design> Drop for Typed<D> {
     fn drop(&mut self) {
-        self.held = Box::default();
-        // SAFETY: from `Box::leak`, taken back once, here; nothing borrows from it any more.
-        let submitter = *unsafe { Box::from_raw(self.submitter.as_ptr()) };
+        for (slot, held) in self.held.iter().enumerate() {
+            if held.take() {
+                // SAFETY: as in `release`.
+                drop(unsafe { self.submitter.vacancy(SlotId::new(slot)) });
+            }
+        }
+        // SAFETY: taken once, here, and not used any more.
+        let submitter = unsafe { ManuallyDrop::take(&mut self.submitter) };
         if D::CLAIMS.submitters == Submitters::One {
             // Kept for the next one, which also collects what this one did not; or for the end.
             *self.queue.spare() = Some(submitter);

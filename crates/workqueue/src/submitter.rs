@@ -6,6 +6,7 @@ use crate::request::{Fate, Request};
 use slotwork::{Client, ClientError, Design, Dispatch, Many, Native, Platform, RequestQueue, SlotId, Vacant};
 use std::cell::Cell;
 use std::fmt;
+use std::mem::ManuallyDrop;
 use std::ops::{Deref, DerefMut};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -62,7 +63,20 @@ impl<T: Send + 'static, D: Design, P: Platform> Submitter<T, D, P> {
     /// `done` that calls this runs the next one inside itself.
     #[inline]
     pub fn try_request(&self) -> Option<Vacancy<'_, T, D, P>> {
-        self.acquire().map(Vacancy::collected)
+        let mut vacancy = self.acquire()?;
+        vacancy.collect();
+        Some(vacancy)
+    }
+
+    /// A request that was taken out of its guard: for who can keep a number, but no guard.
+    ///
+    /// # Safety
+    /// `slot` came from [`Vacancy::into_slot`] of a guard of this submitter, and this was not called for it since.
+    #[inline]
+    pub unsafe fn vacancy(&self, slot: SlotId) -> Vacancy<'_, T, D, P> {
+        // SAFETY: as the caller promises.
+        let vacant = unsafe { self.client().vacant(slot) };
+        Vacancy { vacant: Some(vacant), submitter: self }
     }
 
     /// The slot alone: its `done` is still to be run, by [`Vacancy::collected`].
@@ -228,11 +242,23 @@ impl<'a, T: Send + 'static, D: Design, P: Platform> Vacancy<'a, T, D, P> {
     /// Runs `done` for the slot's last request, if that is still to be done. It is in its guard already: if
     /// `done` panics, the slot is given back and whoever waits for it is woken.
     #[inline]
-    fn collected(mut self) -> Self {
+    fn collect(&mut self) {
         if let Some(vacant) = &mut self.vacant {
             self.submitter.engine.collect(vacant);
         }
+    }
+
+    fn collected(mut self) -> Self {
+        self.collect();
         self
+    }
+
+    /// Gives the guard up and keeps the request, until [`Submitter::vacancy`] makes a guard of it again.
+    #[inline]
+    #[must_use = "the slot is lost without its number"]
+    pub fn into_slot(self) -> SlotId {
+        let mut this = ManuallyDrop::new(self);
+        this.vacant.take().expect("present until it is submitted or dropped").into_slot()
     }
 
     /// What became of the slot's last request.
@@ -253,19 +279,26 @@ impl<'a, T: Send + 'static, D: Design, P: Platform> Vacancy<'a, T, D, P> {
     /// # Errors
     /// [`Stopped`] after a shutdown; the slot is given back.
     #[inline]
-    pub fn submit(mut self) -> Result<(), Stopped> {
+    pub fn submit(self) -> Result<(), Stopped> {
         let engine = &self.submitter.engine;
         if !engine.running() {
-            return Err(Stopped);
+            return Err(self.refused());
         }
-        let vacant = self.vacant.take().expect("present until it is submitted or dropped");
+        // Nothing is left to drop: told so, the compiler keeps the guard out of memory.
+        let mut this = ManuallyDrop::new(self);
+        let vacant = this.vacant.take().expect("present until it is submitted or dropped");
         engine.submitted(vacant.submit());
         Ok(())
+    }
+
+    #[cold]
+    fn refused(self) -> Stopped {
+        drop(self);
+        Stopped
     }
 }
 
 impl<T: Send + 'static, D: Design, P: Platform> Drop for Vacancy<'_, T, D, P> {
-    /// Inlined, so that a guard that was submitted needs no place in memory to find that out.
     #[inline]
     fn drop(&mut self) {
         if let Some(vacant) = self.vacant.take() {
