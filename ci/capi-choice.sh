@@ -54,6 +54,7 @@ for number in 1 4 64; do
         done
         for ((round = -1; round <= rounds; round++)); do
             # Each round begins with another one.
+            quiet
             for ((i = 0; i < ${#choices[@]}; i++)); do
                 choice=${choices[(i + round + ${#choices[@]}) % ${#choices[@]}]}
                 turn "${choice//\//+}"
@@ -79,3 +80,4 @@ for choice in "${choices[@]}"; do
     done
     awk '{ sum += log($1) } END { printf "  mean %.2f\n", exp(sum / NR) }' "$work/medians"
 done
+echo "$disturbed rounds began while something else ran"

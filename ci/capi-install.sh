@@ -75,7 +75,7 @@ fi
 echo "symbols, soname: a stray one, and none, are refused"
 
 if cargo cinstall --version >/dev/null 2>&1; then
-    cargo cinstall --quiet --release --locked --package slotwork-capi --destdir "$work/cargo-c" --prefix /opt/slotwork
+    cargo cinstall --release --locked --package slotwork-capi --destdir "$work/cargo-c" --prefix /opt/slotwork
     check cargo-c "$work/cargo-c"
 elif [ -n "${REQUIRE_CARGO_C:-}" ]; then
     echo "cargo-c: NOT RUN, and it has to be there" >&2

@@ -3,6 +3,7 @@
 # ratios is said with its 95 % interval. Fails when a count is wrong; the speed is for a reader to judge.
 #
 #   ci/capi-speed.sh [ROUNDS [THREADS…]]
+#   QUIET=300 ci/capi-speed.sh          waits for quiet moments for so long in all
 set -euo pipefail
 cd "$(dirname "$0")/.."
 rounds=${1:-401}
@@ -26,6 +27,7 @@ for number in "${threads[@]}"; do
         player rust "$work/in_rust" -t "$number" $workload -s
         : >"$work/rounds"
         for ((round = -3; round <= rounds; round++)); do
+            quiet
             if ((round % 2)); then turn c && turn rust; else turn rust && turn c; fi
             # The first ones warm up.
             ((round < 1)) || echo "${said[c]} ${said[rust]}" >>"$work/rounds"
@@ -39,3 +41,4 @@ for number in "${threads[@]}"; do
             "$(ranked 0 <"$work/ratios")" "$(ranked -1.96 <"$work/ratios")" "$(ranked 1.96 <"$work/ratios")"
     done
 done
+echo "$disturbed rounds began while something else ran"

@@ -24,8 +24,8 @@ typedef struct CompressRequest {
     unsigned char output[PAGE + PAGE / 8 + 64];
 } CompressRequest;
 
+/* The submitter's alone: what a handler reads must not stand beside it, or each request costs a cache line more. */
 static unsigned long pages_done, bytes_compressed;
-static int empty;
 
 static int compress_init(void *opaque)
 {
@@ -43,9 +43,6 @@ static void compress_uninit(void *opaque)
 static void compress_handler(void *opaque)
 {
     CompressRequest *request = opaque;
-    if (empty) {
-        return;
-    }
     z_stream *stream = &request->stream;
     deflateReset(stream);
     stream->next_in = request->page;
@@ -53,6 +50,12 @@ static void compress_handler(void *opaque)
     stream->next_out = request->output;
     stream->avail_out = sizeof request->output;
     request->compressed = deflate(stream, Z_FINISH) == Z_STREAM_END ? stream->total_out : 0;
+}
+
+/* The same without any work, so that only the queue is measured. */
+static void empty_handler(void *opaque)
+{
+    (void)opaque;
 }
 
 /* On the submitter's thread, once for each handled request. */
@@ -63,7 +66,7 @@ static void compress_done(void *opaque)
     bytes_compressed += request->compressed;
 }
 
-static const ThreadedWorkqueueOps compress_ops = {
+static ThreadedWorkqueueOps compress_ops = {
     .thread_request_init = compress_init,
     .thread_request_uninit = compress_uninit,
     .thread_request_handler = compress_handler,
@@ -89,7 +92,7 @@ int main(int argc, char **argv)
         case 'r': requests = (unsigned int)atoi(optarg); break;
         case 'm': mebibytes = (size_t)atol(optarg); break;
         case 'c': runs = (unsigned int)atoi(optarg); break;
-        case 'e': empty = 1; break;
+        case 'e': compress_ops.thread_request_handler = empty_handler; break;
         case 's': stepwise = 1; break;
         default: return 2;
         }

@@ -13,7 +13,7 @@
 use crate::callbacks::Callbacks;
 use crate::memory::{Block, Memory, Places};
 use crate::status::Status;
-use slotwork::{ClientError, Design, PoolError, Shape, SlotId, Submitters};
+use slotwork::{CachePadded, ClientError, Design, PoolError, Shape, SlotId, Submitters};
 use slotwork_catalog::{Visitor, visit_named};
 use slotwork_workqueue::{
     BuildError, Builder, Configuration, Fate, Report, RequestError, ShutdownError, Submitter, Vacancy, Workqueue,
@@ -87,7 +87,8 @@ impl Visitor for Build {
             .ok_or_else(|| (Status::Memory, format!("no memory for {slots} requests of {} bytes each", self.size)))?;
         let init = |slot: SlotId| Memory::new(&block, slot.index());
         let handler = move |memory: &mut Memory| callbacks.handle(memory.request);
-        let done = move |memory: &mut Memory| callbacks.done(memory.request);
+        let padded = CachePadded::new(callbacks);
+        let done = move |memory: &mut Memory| padded.done(memory.request);
         let (workqueue, submitter) = Builder::<Memory, D>::from(configuration)
             .try_build(init, handler, done)
             .map_err(|error| (build_status(&error), describe(&error)))?;
@@ -139,7 +140,7 @@ impl<D: Design> Carrier for Queue<D> {
             (Submitters::Many, Some(submitter)) => submitter.try_clone().map_err(client_status)?,
             (Submitters::Many, None) => return Err(Status::Stopped),
         };
-        let held = (0..self.slots).map(|_| Cell::new(false)).collect();
+        let held = Held::nothing(self.slots);
         let submitter = ManuallyDrop::new(submitter);
         Ok(Box::new(Typed { held, places: self.block.places, submitter, queue: self }))
     }
@@ -184,10 +185,28 @@ fn request_status(error: RequestError) -> Status {
     }
 }
 
-/// A submitter of one design, and which requests it holds.
+/// By slot: whether it is held, and so is here without its guard. In lines that nothing else is in: the submitter writes them
+/// all the time, and the allocator may have put beside them what a worker reads.
+struct Held(Box<[CachePadded<[Cell<bool>; LINE]>]>);
+
+const LINE: usize = 128;
+
+impl Held {
+    fn nothing(slots: usize) -> Self {
+        let line = || CachePadded::new([const { Cell::new(false) }; LINE]);
+        Self((0..slots.div_ceil(LINE)).map(|_| line()).collect())
+    }
+
+    #[inline]
+    fn of(&self, slot: usize) -> &Cell<bool> {
+        &self.0[slot / LINE][slot % LINE]
+    }
+}
+
+/// A submitter of one design, and which requests it holds; in lines of its own, as [`Held`] is.
+#[repr(align(128))]
 struct Typed<D: Design> {
-    /// By slot: whether it is held, and so is here without its guard.
-    held: Box<[Cell<bool>]>,
+    held: Held,
     /// Of the queue's block, at hand.
     places: Places,
     /// There until the drop.
@@ -199,14 +218,14 @@ impl<D: Design> Typed<D> {
     #[inline]
     fn hold(&self, vacancy: Vacancy<'_, Memory, D>) -> *mut c_void {
         let request = vacancy.request;
-        self.held[vacancy.into_slot().index()].set(true);
+        self.held.of(vacancy.into_slot().index()).set(true);
         request
     }
 
     #[inline]
     fn release(&self, request: *mut c_void) -> Result<Vacancy<'_, Memory, D>, Status> {
         let slot = self.places.slot(request).ok_or(Status::ForeignRequest)?;
-        if !self.held[slot].replace(false) {
+        if !self.held.of(slot).replace(false) {
             return Err(Status::NotHeld);
         }
         // SAFETY: `hold` took the slot out of a guard of this submitter, and it was not released since.
@@ -255,8 +274,8 @@ impl<D: Design> Submitting for Typed<D> {
 
 impl<D: Design> Drop for Typed<D> {
     fn drop(&mut self) {
-        for (slot, held) in self.held.iter().enumerate() {
-            if held.take() {
+        for slot in 0..self.queue.slots {
+            if self.held.of(slot).take() {
                 // SAFETY: as in `release`.
                 drop(unsafe { self.submitter.vacancy(SlotId::new(slot)) });
             }

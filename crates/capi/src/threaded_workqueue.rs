@@ -35,6 +35,8 @@ pub struct ThreadedWorkqueueOps {
 }
 
 /// A workqueue. One thread at a time submits.
+// In lines of its own: each call writes to it, and the allocator may have put beside it what a worker reads.
+#[repr(align(128))]
 pub struct Threads {
     submitter: Box<dyn Submitting>,
     carrier: Arc<dyn Carrier>,

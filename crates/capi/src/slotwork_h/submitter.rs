@@ -11,6 +11,8 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 /// What one thread submits with. It belongs to the thread that created it, until another adopts it.
+// In lines of its own, as `Threads` is.
+#[repr(align(128))]
 pub struct Submitter {
     owner: AtomicU64,
     single: Single,
