@@ -70,7 +70,7 @@ pub(super) fn result(
 /// Beyond this part of requests that were due and not sent, a contender could not keep up.
 const SATURATED: f64 = 0.01;
 
-fn latency(rate: f64, window: Duration, handled: u64, sum: f64, times: &Histogram<u64>) -> Latency {
+pub(super) fn latency(rate: f64, window: Duration, handled: u64, sum: f64, times: &Histogram<u64>) -> Latency {
     let requests = times.len();
     let unsent = requests - handled;
     Latency {

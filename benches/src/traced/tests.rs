@@ -1,5 +1,6 @@
 //! Traced runs: what is counted, and what leaving something out would hide.
 
+use super::outcome::latency;
 use super::*;
 use crate::handler::Handler;
 use crate::peers::Pair;
