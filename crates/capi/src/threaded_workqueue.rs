@@ -23,7 +23,8 @@ pub struct ThreadedWorkqueueOps {
     /// Called with each request, zeroed, while the workqueue is created. A negative answer is a failure: what had
     /// been initialised is uninitialised, and nothing is created.
     pub thread_request_init: Option<unsafe extern "C" fn(request: *mut c_void) -> c_int>,
-    /// Called once with each request that was initialised, at the latest by the time that the workqueue is destroyed.
+    /// Called once with each request that was initialised, at the latest by the time that the workqueue is destroyed. It must
+    /// not use the workqueue.
     pub thread_request_uninit: Option<unsafe extern "C" fn(request: *mut c_void)>,
     /// Called on a worker thread, once for each submitted request.
     pub thread_request_handler: Option<unsafe extern "C" fn(request: *mut c_void)>,
@@ -79,7 +80,7 @@ pub unsafe extern "C" fn threaded_workqueue_create(
         if let Some(name) = unsafe { string(name) } {
             configuration.name = name;
         }
-        let design = from_environment(|variable| std::env::var(variable).ok(), ONE_SUBMITTER, &mut configuration)
+        let design = from_environment(|variable| std::env::var_os(variable), ONE_SUBMITTER, &mut configuration)
             .map_err(|words| (Status::Configuration, words))?;
         let carrier = build(&design, configuration, ops.request_size, ops.callbacks())?;
         let submitter = Arc::clone(&carrier).submitter().map_err(|status| (status, String::new()))?;
@@ -92,6 +93,7 @@ pub unsafe extern "C" fn threaded_workqueue_create(
 /// Handles what was submitted, runs what is to be run when requests are done, ends the threads, uninitialises all
 /// requests and frees everything. What runs when a request is done may submit what the program holds meanwhile, which is
 /// handled too; none is free for it. Not to be called by a handler, nor by what runs when a request is done. NULL is ignored.
+/// In a process that was forked it does nothing.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn threaded_workqueue_destroy(threads: *mut Threads) {
     if threads.is_null() {

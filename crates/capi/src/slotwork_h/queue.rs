@@ -4,7 +4,7 @@ use super::structures::{Configuration, Operations, Statistics};
 use crate::alive;
 use crate::border::{call, call_in_detail, string};
 use crate::carrier::{Carrier, build};
-use crate::choice::{MANY_SUBMITTERS, dispatch, waiting};
+use crate::choice::{MANY_SUBMITTERS, design_from_environment, dispatch, waiting};
 use crate::growing::{read, write};
 use crate::status::Status;
 use slotwork_workqueue::Configuration as Chosen;
@@ -43,10 +43,8 @@ pub unsafe extern "C" fn slotwork_create(
         let (name, design) = unsafe { (string(configuration.name), string(configuration.design)) };
         let design = match design {
             Some(design) => design,
-            None => {
-                let asked = std::env::var("SLOTWORK_DESIGN").ok().filter(|name| !name.is_empty());
-                asked.unwrap_or_else(|| MANY_SUBMITTERS.into())
-            }
+            None => design_from_environment(|variable| std::env::var_os(variable), MANY_SUBMITTERS)
+                .map_err(|words| (Status::Configuration, words))?,
         };
         let unknown = |what: &str, number| (Status::Configuration, format!("{number} is no {what}"));
         chosen.waiting =
@@ -69,9 +67,14 @@ pub unsafe extern "C" fn slotwork_create(
     }
 }
 
-/// Handles what is queued, ends the workers, runs what is to be run when requests are done, and frees the queue: its
-/// memory goes with the last of its submitters. Those can only be destroyed any more: their calls return
-/// `SLOTWORK_STATUS_STOPPED`, and a request that they hold stays readable. On failure nothing was destroyed.
+/// Handles what is queued, ends the workers, runs `done` for what was handled, and frees the queue. On failure nothing was
+/// destroyed; so inside of a callback of the queue, `done` too: `SLOTWORK_STATUS_INSIDE_HANDLER`.
+///
+/// A submitter outlives it, and the requests' memory goes with the last one. To a submitter it is as after
+/// `slotwork_shutdown`: a submit, and a wait for a request when none is free, return `SLOTWORK_STATUS_STOPPED`;
+/// all else goes on, so that results can be had: a request that is free can still be acquired and withdrawn, and a drain returns
+/// at once. (So a loop that never submits does not see the end.) With a design for one submitter, only a submitter
+/// can run `done`: while there is one, this runs none, and what is owed runs in its calls, at the latest as it is destroyed.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn slotwork_destroy(queue: *mut Queue) -> Status {
     call("slotwork_destroy", || {
@@ -83,7 +86,8 @@ pub unsafe extern "C" fn slotwork_destroy(queue: *mut Queue) -> Status {
     })
 }
 
-/// Handles what is queued, then ends the workers. Blocks. May be called again, and from several threads.
+/// Handles what is queued, then ends the workers. Blocks. May be called again, and from several threads; by a `done`, but
+/// not by a handler.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn slotwork_shutdown(queue: *const Queue) -> Status {
     // SAFETY: null, or from `slotwork_create`, and not destroyed yet, as the header demands.

@@ -397,6 +397,9 @@ static void the_environment_chooses(void)
     setenv("SLOTWORK_DISPATCH", "sideways", 1);
     CHECK(!threaded_workqueue_create("wrong", 1, 1, &ops));
     CHECK(strstr(slotwork_last_error(), "unknown dispatch policy 'sideways'"));
+    setenv("SLOTWORK_DISPATCH", "fill\377first", 1);
+    CHECK(!threaded_workqueue_create("wrong", 1, 1, &ops));
+    CHECK(strstr(slotwork_last_error(), "SLOTWORK_DISPATCH is not UTF-8"));
     setenv("SLOTWORK_DISPATCH", "fill-first", 1);
     threaded_workqueue_destroy(create(1, 1));
 }
