@@ -353,8 +353,8 @@ slotwork_status slotwork_submitter_create(const slotwork_queue *queue, slotwork_
 slotwork_status slotwork_submitter_adopt(const slotwork_submitter *submitter);
 
 /*
- Destroys a submitter, and withdraws what it holds. What it submitted is handled all the same. To a `done` that it is called
- in, or that runs meanwhile, each call with this submitter fails: `SLOTWORK_STATUS_INSIDE_HANDLER`.
+ Destroys a submitter, and withdraws what it holds. What it submitted is handled all the same. A `done` cannot
+ destroy the submitter that it is called from, nor use one in whose destruction it runs: `SLOTWORK_STATUS_INSIDE_HANDLER`.
 
  In a process that was forked it frees the handle, withdraws nothing and runs nothing.
  */

@@ -10,6 +10,7 @@ use crate::status::Status;
 use slotwork_workqueue::Configuration;
 use std::cell::Cell;
 use std::ffi::{c_char, c_int, c_uint, c_void};
+use std::mem::ManuallyDrop;
 use std::ptr::null_mut;
 use std::sync::Arc;
 
@@ -39,8 +40,9 @@ pub struct ThreadedWorkqueueOps {
 // In lines of its own: each call writes to it, and the allocator may have put beside it what a worker reads.
 #[repr(align(128))]
 pub struct Threads {
-    submitter: Box<dyn Submitting>,
-    carrier: Arc<dyn Carrier>,
+    /// Both are there until `single` ends.
+    submitter: ManuallyDrop<Box<dyn Submitting>>,
+    carrier: ManuallyDrop<Arc<dyn Carrier>>,
     single: Single,
     /// It is being destroyed: what runs when a request is done gets no other any more.
     ending: Cell<bool>,
@@ -84,6 +86,7 @@ pub unsafe extern "C" fn threaded_workqueue_create(
             .map_err(|words| (Status::Configuration, words))?;
         let carrier = build(&design, configuration, ops.request_size, ops.callbacks())?;
         let submitter = Arc::clone(&carrier).submitter().map_err(|status| (status, String::new()))?;
+        let (submitter, carrier) = (ManuallyDrop::new(submitter), ManuallyDrop::new(carrier));
         let (single, ending, submitted) = (Single::new(), Cell::new(false), Cell::new(false));
         Ok(Threads { submitter, carrier, single, ending, submitted })
     });
@@ -122,10 +125,17 @@ pub unsafe extern "C" fn threaded_workqueue_destroy(threads: *mut Threads) {
             }
         }
         handle.carrier.shutdown(false)?;
-        // SAFETY: as above; the reference is not used any more, and nothing is left that would call the workqueue.
-        let Threads { submitter, carrier, .. } = *unsafe { alive::take(threads) }?;
-        drop(submitter);
-        carrier.close()
+        // No `done` is left that would call the workqueue. The handle stays while `uninit`s run, which should not.
+        handle.single.end()?;
+        // SAFETY: `end` lets one call through, which is this, and nobody after it: so both are read once, and not used there.
+        let (submitter, carrier) =
+            unsafe { (std::ptr::read(&raw const handle.submitter), std::ptr::read(&raw const handle.carrier)) };
+        drop(ManuallyDrop::into_inner(submitter));
+        carrier.close()?;
+        drop(ManuallyDrop::into_inner(carrier));
+        // SAFETY: as above; nothing refers to it any more.
+        drop(unsafe { alive::take(threads) }?);
+        Ok(())
     });
 }
 

@@ -8,12 +8,27 @@ use crate::choice::{MANY_SUBMITTERS, design_from_environment, dispatch, waiting}
 use crate::growing::{read, write};
 use crate::status::Status;
 use slotwork_workqueue::Configuration as Chosen;
+use std::mem::ManuallyDrop;
 use std::ptr::null_mut;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 /// A queue with its worker threads. May be used by all threads at once.
 pub struct Queue {
-    pub(super) carrier: Arc<dyn Carrier>,
+    /// There until `ended`.
+    carrier: ManuallyDrop<Arc<dyn Carrier>>,
+    ended: AtomicBool,
+}
+
+/// What is behind a queue's handle, unless it is being freed: then this is called by an `uninit`, or by a thread
+/// that should not be here any more.
+///
+/// # Safety
+/// As [`alive::look`].
+pub(super) unsafe fn carrier<'a>(queue: *const Queue) -> Result<&'a Arc<dyn Carrier>, Status> {
+    // SAFETY: as the caller promises.
+    let queue = unsafe { alive::look(queue) }?;
+    if queue.ended.load(Ordering::Relaxed) { Err(Status::InsideHandler) } else { Ok(&queue.carrier) }
 }
 
 /// Creates a queue. Both structures are copied. On failure `*queue` is NULL.
@@ -55,7 +70,7 @@ pub unsafe extern "C" fn slotwork_create(
         chosen.requests_per_worker = or(configuration.requests_per_worker, chosen.requests_per_worker);
         chosen.name = name.unwrap_or(chosen.name);
         let carrier = build(&design, chosen, configuration.request_size, operations.callbacks())?;
-        Ok(alive::give(Queue { carrier }))
+        Ok(alive::give(Queue { carrier: ManuallyDrop::new(carrier), ended: AtomicBool::new(false) }))
     });
     match created {
         Ok(created) => {
@@ -79,8 +94,16 @@ pub unsafe extern "C" fn slotwork_create(
 pub unsafe extern "C" fn slotwork_destroy(queue: *mut Queue) -> Status {
     call("slotwork_destroy", || {
         // SAFETY: null, or from `slotwork_create`, and not destroyed yet, as the header demands.
-        unsafe { alive::look(queue) }?.carrier.close()?;
-        // SAFETY: as above; what runs when a request is done has run, and nothing refers to it any more.
+        unsafe { carrier(queue) }?.close()?;
+        // SAFETY: as above.
+        let handle = unsafe { alive::look(queue) }?;
+        if handle.ended.swap(true, Ordering::Relaxed) {
+            return Err(Status::InsideHandler);
+        }
+        // The handle stays while this runs `uninit`s, which may come with it.
+        // SAFETY: one call comes here, and none looks at it after this: so it is read once, and not used there.
+        drop(ManuallyDrop::into_inner(unsafe { std::ptr::read(&raw const handle.carrier) }));
+        // SAFETY: as above; nothing refers to it any more.
         drop(unsafe { alive::take(queue) }?);
         Ok(())
     })
@@ -91,7 +114,7 @@ pub unsafe extern "C" fn slotwork_destroy(queue: *mut Queue) -> Status {
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn slotwork_shutdown(queue: *const Queue) -> Status {
     // SAFETY: null, or from `slotwork_create`, and not destroyed yet, as the header demands.
-    call("slotwork_shutdown", || unsafe { alive::look(queue) }?.carrier.shutdown(false).map(drop))
+    call("slotwork_shutdown", || unsafe { carrier(queue) }?.shutdown(false).map(drop))
 }
 
 /// Cancels what is queued, lets running handlers finish, then ends the workers. Blocks. Cuts a
@@ -99,7 +122,7 @@ pub unsafe extern "C" fn slotwork_shutdown(queue: *const Queue) -> Status {
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn slotwork_shutdown_now(queue: *const Queue) -> Status {
     // SAFETY: null, or from `slotwork_create`, and not destroyed yet, as the header demands.
-    call("slotwork_shutdown_now", || unsafe { alive::look(queue) }?.carrier.shutdown(true).map(drop))
+    call("slotwork_shutdown_now", || unsafe { carrier(queue) }?.shutdown(true).map(drop))
 }
 
 /// Counts since the creation. Set `statistics->size` before.
@@ -107,8 +130,8 @@ pub unsafe extern "C" fn slotwork_shutdown_now(queue: *const Queue) -> Status {
 pub unsafe extern "C" fn slotwork_get_statistics(queue: *const Queue, statistics: *mut Statistics) -> Status {
     call("slotwork_get_statistics", || {
         // SAFETY: null, or from `slotwork_create`, and not destroyed yet, as the header demands.
-        let queue = unsafe { alive::look(queue) }?;
-        let (report, (worker_wakes, submitter_wakes)) = (queue.carrier.report(), queue.carrier.wakes());
+        let carrier = unsafe { carrier(queue) }?;
+        let (report, (worker_wakes, submitter_wakes)) = (carrier.report(), carrier.wakes());
         let counts =
             Statistics { size: 0, handled: report.handled, cancelled: report.cancelled, worker_wakes, submitter_wakes };
         // SAFETY: null, or writable for as many bytes as its size says, as the header demands.

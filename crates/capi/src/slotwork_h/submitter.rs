@@ -1,6 +1,6 @@
 //! A submitter for each thread, and whose it is.
 
-use super::queue::Queue;
+use super::queue::{Queue, carrier};
 use crate::alive;
 use crate::border::{call, this_thread};
 use crate::carrier::Submitting;
@@ -32,7 +32,7 @@ pub unsafe extern "C" fn slotwork_submitter_create(queue: *const Queue, submitte
         // SAFETY: not null, and writable, as the header demands.
         unsafe { submitter.write(null_mut()) };
         // SAFETY: null, or from `slotwork_create`, and not destroyed yet, as the header demands.
-        let submitting = ManuallyDrop::new(Arc::clone(&unsafe { alive::look(queue) }?.carrier).submitter()?);
+        let submitting = ManuallyDrop::new(Arc::clone(unsafe { carrier(queue) }?).submitter()?);
         let owner = AtomicU64::new(this_thread());
         // SAFETY: as above.
         unsafe { submitter.write(alive::give(Submitter { owner, single: Single::new(), submitting })) };
@@ -51,8 +51,8 @@ pub unsafe extern "C" fn slotwork_submitter_adopt(submitter: *const Submitter) -
     })
 }
 
-/// Destroys a submitter, and withdraws what it holds. What it submitted is handled all the same. To a `done` that it is called
-/// in, or that runs meanwhile, each call with this submitter fails: `SLOTWORK_STATUS_INSIDE_HANDLER`.
+/// Destroys a submitter, and withdraws what it holds. What it submitted is handled all the same. A `done` cannot
+/// destroy the submitter that it is called from, nor use one in whose destruction it runs: `SLOTWORK_STATUS_INSIDE_HANDLER`.
 ///
 /// In a process that was forked it frees the handle, withdraws nothing and runs nothing.
 #[unsafe(no_mangle)]

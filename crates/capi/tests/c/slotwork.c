@@ -576,6 +576,45 @@ static void destroyed_inside_a_done(void)
     }
 }
 
+static void uses_what_ends(void *request, void *context)
+{
+    (void)request;
+    struct return_visit *visit = context;
+    slotwork_submitter *further;
+    void *other;
+    if (visit->in_submitter_destroy) {
+        FAILS(INSIDE_HANDLER, slotwork_try_acquire(visit->submitter, &other));
+        FAILS(INSIDE_HANDLER, slotwork_submitter_destroy(visit->submitter));
+    } else {
+        FAILS(INSIDE_HANDLER, slotwork_destroy(visit->queue));
+        FAILS(INSIDE_HANDLER, slotwork_shutdown(visit->queue));
+        FAILS(INSIDE_HANDLER, slotwork_submitter_create(visit->queue, &further));
+        FAILS(INSIDE_HANDLER, slotwork_get_statistics(visit->queue, &(slotwork_statistics){.size = sizeof(slotwork_statistics)}));
+    }
+    visit->dones++;
+}
+
+/* DROP-DOUBLE: an uninit cannot use what is freed around it, be it the queue or the last submitter. */
+static void used_inside_an_uninit(void)
+{
+    for (int submitter_is_last = 0; submitter_is_last < 2; submitter_is_last++) {
+        struct return_visit visit = {.in_submitter_destroy = submitter_is_last};
+        slotwork_configuration configuration = configuration_of(NULL, 1, 2);
+        slotwork_operations operations = {
+            .size = sizeof operations, .handler = handles_nothing, .uninit = uses_what_ends, .context = &visit};
+        OK(slotwork_create(&configuration, &operations, &visit.queue));
+        visit.submitter = submitter_of(visit.queue);
+        if (submitter_is_last) {
+            OK(slotwork_destroy(visit.queue));
+            OK(slotwork_submitter_destroy(visit.submitter));
+        } else {
+            OK(slotwork_submitter_destroy(visit.submitter));
+            OK(slotwork_destroy(visit.queue));
+        }
+        CHECK_EQUAL(visit.dones, 2);
+    }
+}
+
 static void shuts_down_in_done(void *request, void *context)
 {
     (void)request;
@@ -1044,7 +1083,7 @@ int main(int argc, char **argv)
 {
     static const struct test tests[] = {
         TEST(one_submitter), TEST(many_submitters), TEST(shutdown_races), TEST(cancelled_requests_say_so),
-        TEST(destroyed_inside_a_done), TEST(shut_down_inside_a_done), TEST(after_the_end), TEST(a_done_in_a_drain_keeps_one_request),
+        TEST(destroyed_inside_a_done), TEST(used_inside_an_uninit), TEST(shut_down_inside_a_done), TEST(after_the_end), TEST(a_done_in_a_drain_keeps_one_request),
         TEST(drain_with_a_timeout), TEST(a_new_thread_is_not_the_old_one), TEST(each_status), TEST(texts), TEST(debug_dead_handles),
     };
     return run_named(tests, sizeof tests / sizeof *tests, argc, argv);
