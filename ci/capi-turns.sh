@@ -72,3 +72,6 @@ ranked() {
             print value[at]
         }'
 }
+
+# Of the numbers on standard input: the one that a tenth of them exceed. On a busy machine those rounds are left alone.
+fast() { sort -g | awk '{ value[NR] = $1 } END { at = int(NR * 0.9 + 0.5); if (at < 1) at = 1; print value[at] }'; }

@@ -16,12 +16,13 @@
 #include "threaded-workqueue.h"
 
 #define PAGE 4096
+#define OUTPUT (PAGE + PAGE / 8 + 64)
 
 typedef struct CompressRequest {
     z_stream stream;
     unsigned char *page;
     unsigned long compressed;
-    unsigned char output[PAGE + PAGE / 8 + 64];
+    unsigned char *output;
 } CompressRequest;
 
 /* The submitter's alone: what a handler reads must not stand beside it, or each request costs a cache line more. */
@@ -30,13 +31,21 @@ static unsigned long pages_done, bytes_compressed;
 static int compress_init(void *opaque)
 {
     CompressRequest *request = opaque;
-    return deflateInit(&request->stream, 1) == Z_OK ? 0 : -1;
+    if (!(request->output = malloc(OUTPUT))) {
+        return -1;
+    }
+    if (deflateInit(&request->stream, 1) != Z_OK) {
+        free(request->output);
+        return -1;
+    }
+    return 0;
 }
 
 static void compress_uninit(void *opaque)
 {
     CompressRequest *request = opaque;
     deflateEnd(&request->stream);
+    free(request->output);
 }
 
 /* On a worker thread. */
@@ -48,7 +57,7 @@ static void compress_handler(void *opaque)
     stream->next_in = request->page;
     stream->avail_in = PAGE;
     stream->next_out = request->output;
-    stream->avail_out = sizeof request->output;
+    stream->avail_out = OUTPUT;
     request->compressed = deflate(stream, Z_FINISH) == Z_STREAM_END ? stream->total_out : 0;
 }
 
