@@ -11,6 +11,7 @@ use slotwork_bitmap::Bitmap;
 use slotwork_workqueue::Workqueue;
 use std::cell::Cell;
 use std::ffi::c_int;
+use std::io::Read as _;
 use std::mem::MaybeUninit;
 use std::time::Instant;
 
@@ -70,11 +71,12 @@ struct Options {
     mebibytes: usize,
     runs: usize,
     empty: bool,
+    stepwise: bool,
 }
 
 impl Options {
     fn parse() -> Result<Self, Box<dyn std::error::Error>> {
-        let mut options = Self { threads: 2, requests: 4, mebibytes: 64, runs: 3, empty: false };
+        let mut options = Self { threads: 2, requests: 4, mebibytes: 64, runs: 3, empty: false, stepwise: false };
         let mut arguments = std::env::args().skip(1);
         while let Some(option) = arguments.next() {
             let field = match option.as_str() {
@@ -86,6 +88,10 @@ impl Options {
                     options.empty = true;
                     continue;
                 }
+                "-s" => {
+                    options.stepwise = true;
+                    continue;
+                }
                 unknown => return Err(format!("unknown option {unknown}").into()),
             };
             *field = arguments.next().ok_or("an option has no value")?.parse()?;
@@ -95,7 +101,7 @@ impl Options {
 }
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
-    let Options { threads, requests, mebibytes, runs, empty } = Options::parse()?;
+    let Options { threads, requests, mebibytes, runs, empty, stepwise } = Options::parse()?;
     let mut memory = vec![0_u8; mebibytes << 20];
     memory.chunks_mut(PAGE).for_each(|page| page[0] = 0x10);
     let memory: &'static [u8] = memory.leak();
@@ -116,7 +122,9 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         .map_err(|error| error.to_string())?;
 
     let mut failed = false;
-    for _ in 0..runs {
+    let mut left = runs;
+    while if stepwise { std::io::stdin().read(&mut [0])? > 0 } else { left > 0 } {
+        left = left.saturating_sub(1);
         DONE.set((0, 0));
         let mut submitted = 0;
         let start = Instant::now();

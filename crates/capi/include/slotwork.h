@@ -387,6 +387,13 @@ slotwork_status slotwork_get_fate(const slotwork_submitter *submitter, void *req
  */
 slotwork_status slotwork_drain(const slotwork_submitter *submitter);
 
+/*
+ As `slotwork_drain`, for at most so many nanoseconds. When the time runs out, no `done` was run: each runs later, as if
+ this had not been called.
+ */
+slotwork_status slotwork_drain_timeout(const slotwork_submitter *submitter,
+                                       uint64_t nanoseconds);
+
 #ifdef __cplusplus
 }  // extern "C"
 #endif  // __cplusplus

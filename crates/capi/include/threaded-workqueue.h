@@ -72,9 +72,9 @@ struct Threads *threaded_workqueue_create(const char *name,
                                           const struct ThreadedWorkqueueOps *ops);
 
 /*
- Handles what was submitted, ends the threads, runs what is to be run when requests are done, uninitialises all
- requests and frees everything; meanwhile none is free. Not to be called by a handler, nor by what runs when a request is
- done. NULL is ignored.
+ Handles what was submitted, runs what is to be run when requests are done, ends the threads, uninitialises all
+ requests and frees everything. What runs when a request is done may submit what the program holds meanwhile, which is
+ handled too; none is free for it. Not to be called by a handler, nor by what runs when a request is done. NULL is ignored.
  */
 void threaded_workqueue_destroy(struct Threads *threads);
 

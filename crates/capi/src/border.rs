@@ -4,6 +4,7 @@ use crate::status::{Status, remember};
 use std::cell::Cell;
 use std::ffi::{CStr, c_char};
 use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::atomic::{AtomicU64, Ordering};
 
 /// Runs a call's body. A panic of ours becomes [`Status::Internal`]; a C callback has none.
 #[inline]
@@ -41,6 +42,26 @@ pub(crate) fn call_in_detail<T>(name: &str, body: impl FnOnce() -> Result<T, (St
     built.ok_or(status)
 }
 
+/// Runs the body of a call of the 2018 interface, which has no way to report anything: what it fails with, and a panic of ours,
+/// ends the program. That costs nothing as long as all is well; to catch a panic would.
+#[inline]
+pub(crate) fn call_or_abort<T>(name: &'static str, body: impl FnOnce() -> Result<T, Status>) -> T {
+    struct Unless(&'static str);
+    impl Drop for Unless {
+        #[cold]
+        fn drop(&mut self) {
+            fatal(self.0, Status::Internal);
+        }
+    }
+    let panicked = Unless(name);
+    let result = body();
+    std::mem::forget(panicked);
+    match result {
+        Ok(value) => value,
+        Err(status) => fatal(name, status),
+    }
+}
+
 /// A misuse that the 2018 interface has no way to report: says which call, and ends the program.
 #[cold]
 pub(crate) fn fatal(name: &str, status: Status) -> ! {
@@ -57,13 +78,20 @@ pub(crate) unsafe fn string(text: *const c_char) -> Option<String> {
     (!text.is_null()).then(|| unsafe { CStr::from_ptr(text) }.to_string_lossy().into_owned())
 }
 
-/// A number that no other thread has that is alive now: the address of a variable of its own.
+/// A number that no other thread has, nor had, nor will have; never 0. (An address of the thread's own would be had again
+/// by a thread that is started after its end.)
 #[inline]
-pub(crate) fn this_thread() -> usize {
+pub(crate) fn this_thread() -> u64 {
     thread_local! {
-        static MARK: Cell<u8> = const { Cell::new(0) };
+        static NUMBER: Cell<u64> = const { Cell::new(0) };
     }
-    MARK.with(|mark| std::ptr::from_ref(mark).addr())
+    #[cold]
+    fn first(number: &Cell<u64>) -> u64 {
+        static NEXT: AtomicU64 = AtomicU64::new(1);
+        number.set(NEXT.fetch_add(1, Ordering::Relaxed));
+        number.get()
+    }
+    NUMBER.with(|number| if number.get() == 0 { first(number) } else { number.get() })
 }
 
 #[cfg(test)]
@@ -83,10 +111,27 @@ mod tests {
         assert_eq!(call_in_detail::<()>("test", || panic!("a bug")), Err(Status::Internal));
     }
 
+    /// The test starts itself once more, for a program that is to end so.
+    #[test]
+    fn a_panic_of_the_2018_interface_ends_the_program_and_names_the_call() {
+        const MARK: &str = "SLOTWORK_TEST_PANICS";
+        let name = "border::tests::a_panic_of_the_2018_interface_ends_the_program_and_names_the_call";
+        if std::env::var_os(MARK).is_some() {
+            call_or_abort::<()>("some_call", || panic!("a bug"));
+        }
+        let mut program = std::process::Command::new(std::env::current_exe().unwrap());
+        let output = program.args([name, "--exact", "--nocapture"]).env(MARK, "1").output().unwrap();
+        let errors = String::from_utf8_lossy(&output.stderr);
+        assert!(!output.status.success() && errors.contains("fatal: some_call: the library failed"), "{errors}");
+        assert_eq!(call_or_abort("some_call", || Ok(7)), 7);
+    }
+
     #[test]
     fn threads_are_told_apart() {
         let here = this_thread();
         assert_eq!(here, this_thread());
-        assert_ne!(here, std::thread::spawn(this_thread).join().unwrap());
+        let others: Vec<_> = (0..4).map(|_| std::thread::spawn(this_thread).join().unwrap()).collect();
+        let all: std::collections::HashSet<_> = others.iter().chain([&here]).collect();
+        assert_eq!(all.len(), 5, "{here}, {others:?}: a thread's number is not had again after its end");
     }
 }

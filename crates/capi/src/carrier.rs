@@ -2,25 +2,25 @@
 //!
 //! ```text
 //!   Carrier ──submitter──▶ Submitting ──acquire──▶ request, a pointer
-//!                              │ held:  per slot, the Vacancy of a request that this submitter holds
+//!                              │ held:  per slot, whether this submitter holds its request
 //!                              ◀──submit, withdraw── request
 //! ```
 //!
-//! A C program holds a request as a bare pointer, so the guard that goes with it waits here, in a table that
-//! belongs to the submitter alone. A request that is not in the table is not held: submitting twice, or
+//! A C program holds a request as a bare pointer, so its guard is given up as it goes out, and made again as it comes
+//! back. Whether there is one to make is in a table that belongs to the submitter alone: submitting twice, or
 //! what another submitter holds, or what was never got, is found out by the look that has to be taken anyway.
 
 use crate::callbacks::Callbacks;
-use crate::memory::{Block, Memory};
+use crate::memory::{Block, Memory, Places};
 use crate::status::Status;
-use slotwork::{ClientError, Design, PoolError, Shape, SlotId, Submitters};
+use slotwork::{CachePadded, ClientError, Design, PoolError, Shape, SlotId, Submitters};
 use slotwork_catalog::{Visitor, visit_named};
 use slotwork_workqueue::{
     BuildError, Builder, Configuration, Fate, Report, RequestError, ShutdownError, Submitter, Vacancy, Workqueue,
 };
 use std::cell::Cell;
 use std::ffi::c_void;
-use std::ptr::NonNull;
+use std::mem::ManuallyDrop;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
@@ -30,7 +30,6 @@ pub(crate) type Failure = (Status, String);
 /// How long a call may wait.
 #[derive(Clone, Copy)]
 pub(crate) enum Patience {
-    None,
     For(Duration),
     ForEver,
 }
@@ -49,11 +48,13 @@ pub(crate) trait Carrier: Send + Sync {
 
 /// A submitter of any design. It is used by one thread at a time, and by its own `done`s inside of that.
 pub(crate) trait Submitting {
+    /// A request, if one is free; never waits.
+    fn try_acquire(&self) -> Option<*mut c_void>;
     fn acquire(&self, patience: Patience) -> Result<*mut c_void, Status>;
     fn submit(&self, request: *mut c_void) -> Result<(), Status>;
     fn withdraw(&self, request: *mut c_void) -> Result<(), Status>;
     fn fate(&self, request: *mut c_void) -> Result<Fate, Status>;
-    fn drain(&self) -> Result<(), Status>;
+    fn drain(&self, patience: Patience) -> Result<(), Status>;
 }
 
 /// Builds a workqueue of the design of this name, with requests of `size` bytes.
@@ -86,7 +87,8 @@ impl Visitor for Build {
             .ok_or_else(|| (Status::Memory, format!("no memory for {slots} requests of {} bytes each", self.size)))?;
         let init = |slot: SlotId| Memory::new(&block, slot.index());
         let handler = move |memory: &mut Memory| callbacks.handle(memory.request);
-        let done = move |memory: &mut Memory| callbacks.done(memory.request);
+        let padded = CachePadded::new(callbacks);
+        let done = move |memory: &mut Memory| padded.done(memory.request);
         let (workqueue, submitter) = Builder::<Memory, D>::from(configuration)
             .try_build(init, handler, done)
             .map_err(|error| (build_status(&error), describe(&error)))?;
@@ -138,9 +140,9 @@ impl<D: Design> Carrier for Queue<D> {
             (Submitters::Many, Some(submitter)) => submitter.try_clone().map_err(client_status)?,
             (Submitters::Many, None) => return Err(Status::Stopped),
         };
-        let held = (0..self.slots).map(|_| Cell::new(None)).collect();
-        let submitter = NonNull::from(Box::leak(Box::new(submitter)));
-        Ok(Box::new(Typed { held, submitter, queue: self }))
+        let held = Held::nothing(self.slots);
+        let submitter = ManuallyDrop::new(submitter);
+        Ok(Box::new(Typed { held, places: self.block.places, submitter, queue: self }))
     }
 
     fn shutdown(&self, cancel: bool) -> Result<Report, Status> {
@@ -183,47 +185,64 @@ fn request_status(error: RequestError) -> Status {
     }
 }
 
-/// What a submitter holds of one slot.
-type Held<D> = Cell<Option<Vacancy<'static, Memory, D>>>;
+/// By slot: whether it is held, and so is here without its guard. In lines that nothing else is in: the submitter writes them
+/// all the time, and the allocator may have put beside them what a worker reads.
+struct Held(Box<[CachePadded<[Cell<bool>; LINE]>]>);
 
-/// A submitter of one design, and the requests that it holds.
+const LINE: usize = 128;
+
+impl Held {
+    fn nothing(slots: usize) -> Self {
+        let line = || CachePadded::new([const { Cell::new(false) }; LINE]);
+        Self((0..slots.div_ceil(LINE)).map(|_| line()).collect())
+    }
+
+    #[inline]
+    fn of(&self, slot: usize) -> &Cell<bool> {
+        &self.0[slot / LINE][slot % LINE]
+    }
+}
+
+/// A submitter of one design, and which requests it holds; in lines of its own, as [`Held`] is.
+#[repr(align(128))]
 struct Typed<D: Design> {
-    /// They borrow from the submitter, so they are dropped before it, in `drop`.
-    held: Box<[Held<D>]>,
-    /// A box of its own, which this owns: it stays where it is.
-    submitter: NonNull<Submitter<Memory, D>>,
+    held: Held,
+    /// Of the queue's block, at hand.
+    places: Places,
+    /// There until the drop.
+    submitter: ManuallyDrop<Submitter<Memory, D>>,
     queue: Arc<Queue<D>>,
 }
 
 impl<D: Design> Typed<D> {
     #[inline]
-    fn submitter(&self) -> &'static Submitter<Memory, D> {
-        // SAFETY: the box is freed by the drop of `self` alone. The life is longer than that, but what
-        // borrows for so long is kept in `held` only, and emptied first by the drop.
-        unsafe { self.submitter.as_ref() }
-    }
-
-    #[inline]
-    fn hold(&self, vacancy: Vacancy<'static, Memory, D>) -> *mut c_void {
+    fn hold(&self, vacancy: Vacancy<'_, Memory, D>) -> *mut c_void {
         let request = vacancy.request;
-        self.held[vacancy.slot().index()].set(Some(vacancy));
+        self.held.of(vacancy.into_slot().index()).set(true);
         request
     }
 
     #[inline]
-    fn release(&self, request: *mut c_void) -> Result<Vacancy<'static, Memory, D>, Status> {
-        let slot = self.queue.block.slot(request).ok_or(Status::ForeignRequest)?;
-        self.held[slot].take().ok_or(Status::NotHeld)
+    fn release(&self, request: *mut c_void) -> Result<Vacancy<'_, Memory, D>, Status> {
+        let slot = self.places.slot(request).ok_or(Status::ForeignRequest)?;
+        if !self.held.of(slot).replace(false) {
+            return Err(Status::NotHeld);
+        }
+        // SAFETY: `hold` took the slot out of a guard of this submitter, and it was not released since.
+        Ok(unsafe { self.submitter.vacancy(SlotId::new(slot)) })
     }
 }
 
 impl<D: Design> Submitting for Typed<D> {
     #[inline]
+    fn try_acquire(&self) -> Option<*mut c_void> {
+        self.submitter.try_request().map(|vacancy| self.hold(vacancy))
+    }
+
     fn acquire(&self, patience: Patience) -> Result<*mut c_void, Status> {
         let vacancy = match patience {
-            Patience::None => self.submitter().try_request().ok_or(Status::NoneFree)?,
-            Patience::For(timeout) => self.submitter().request_timeout(timeout).map_err(request_status)?,
-            Patience::ForEver => self.submitter().request().map_err(request_status)?,
+            Patience::For(timeout) => self.submitter.request_timeout(timeout).map_err(request_status)?,
+            Patience::ForEver => self.submitter.request().map_err(request_status)?,
         };
         Ok(self.hold(vacancy))
     }
@@ -244,16 +263,25 @@ impl<D: Design> Submitting for Typed<D> {
         Ok(fate)
     }
 
-    fn drain(&self) -> Result<(), Status> {
-        self.submitter().drain().map_err(request_status)
+    fn drain(&self, patience: Patience) -> Result<(), Status> {
+        match patience {
+            Patience::For(timeout) => self.submitter.drain_timeout(timeout),
+            Patience::ForEver => self.submitter.drain(),
+        }
+        .map_err(request_status)
     }
 }
 
 impl<D: Design> Drop for Typed<D> {
     fn drop(&mut self) {
-        self.held = Box::default();
-        // SAFETY: from `Box::leak`, taken back once, here; nothing borrows from it any more.
-        let submitter = *unsafe { Box::from_raw(self.submitter.as_ptr()) };
+        for slot in 0..self.queue.slots {
+            if self.held.of(slot).take() {
+                // SAFETY: as in `release`.
+                drop(unsafe { self.submitter.vacancy(SlotId::new(slot)) });
+            }
+        }
+        // SAFETY: taken once, here, and not used any more.
+        let submitter = unsafe { ManuallyDrop::take(&mut self.submitter) };
         if D::CLAIMS.submitters == Submitters::One {
             // Kept for the next one, which also collects what this one did not; or for the end.
             *self.queue.spare() = Some(submitter);

@@ -3,8 +3,8 @@
 use slotwork::Dispatch;
 use slotwork_workqueue::{Configuration, Waiting};
 
-/// What the 2018 interface runs on if nothing else is asked for: the best one-submitter configuration measured, see
-/// the README.
+/// What the 2018 interface runs on if nothing else is asked for: the leader of the one-submitter ranking, see
+/// notes/c-interface.md for what speaks against it.
 pub(crate) const ONE_SUBMITTER: &str = "bitmap";
 /// What `slotwork.h` runs on if nothing else is asked for: the best measured for many submitters.
 pub(crate) const MANY_SUBMITTERS: &str = "bitmap-claim";

@@ -10,7 +10,7 @@ use std::cell::Cell;
 pub(crate) struct Single {
     depth: Cell<u32>,
     #[cfg(debug_assertions)]
-    thread: std::sync::atomic::AtomicUsize,
+    thread: std::sync::atomic::AtomicU64,
 }
 
 /// Somebody is inside as long as this is there.
@@ -21,7 +21,7 @@ impl Single {
         Self {
             depth: Cell::new(0),
             #[cfg(debug_assertions)]
-            thread: std::sync::atomic::AtomicUsize::new(0),
+            thread: std::sync::atomic::AtomicU64::new(0),
         }
     }
 

@@ -1,7 +1,7 @@
 //! `threaded-workqueue.h`: the interface of 2018, source compatible.
 
 use crate::alive;
-use crate::border::{call, call_in_detail, fatal, string};
+use crate::border::{call_in_detail, call_or_abort, string};
 use crate::callbacks::{Callback, Callbacks};
 use crate::carrier::{Carrier, Patience, Submitting, build};
 use crate::choice::{ONE_SUBMITTER, from_environment};
@@ -35,12 +35,16 @@ pub struct ThreadedWorkqueueOps {
 }
 
 /// A workqueue. One thread at a time submits.
+// In lines of its own: each call writes to it, and the allocator may have put beside it what a worker reads.
+#[repr(align(128))]
 pub struct Threads {
     submitter: Box<dyn Submitting>,
     carrier: Arc<dyn Carrier>,
     single: Single,
     /// It is being destroyed: what runs when a request is done gets no other any more.
     ending: Cell<bool>,
+    /// There was a submit since this was last cleared.
+    submitted: Cell<bool>,
 }
 
 /// Creates `threads_nr` worker threads, named after `name`, with `thread_requests_nr` requests (1 to 64) for each.
@@ -79,110 +83,86 @@ pub unsafe extern "C" fn threaded_workqueue_create(
             .map_err(|words| (Status::Configuration, words))?;
         let carrier = build(&design, configuration, ops.request_size, ops.callbacks())?;
         let submitter = Arc::clone(&carrier).submitter().map_err(|status| (status, String::new()))?;
-        Ok(Threads { submitter, carrier, single: Single::new(), ending: Cell::new(false) })
+        let (single, ending, submitted) = (Single::new(), Cell::new(false), Cell::new(false));
+        Ok(Threads { submitter, carrier, single, ending, submitted })
     });
     created.map_or(null_mut(), alive::give)
 }
 
-/// Handles what was submitted, ends the threads, runs what is to be run when requests are done, uninitialises all
-/// requests and frees everything; meanwhile none is free. Not to be called by a handler, nor by what runs when a request is
-/// done. NULL is ignored.
+/// Handles what was submitted, runs what is to be run when requests are done, ends the threads, uninitialises all
+/// requests and frees everything. What runs when a request is done may submit what the program holds meanwhile, which is
+/// handled too; none is free for it. Not to be called by a handler, nor by what runs when a request is done. NULL is ignored.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn threaded_workqueue_destroy(threads: *mut Threads) {
-    const NAME: &str = "threaded_workqueue_destroy";
     if threads.is_null() {
         return;
     }
-    // SAFETY: from `threaded_workqueue_create`, and not destroyed yet, as the header demands.
-    let handle = unsafe { demand(NAME, threads) };
-    if handle.single.is_inside() || handle.ending.get() {
-        fatal(NAME, Status::InsideHandler);
-    }
-    match call(NAME, || handle.carrier.shutdown(false).map(drop)) {
-        Status::Ok => {}
-        // The memory may be in use by threads of the other process, as far as this one knows; it is kept.
-        Status::Forked => return,
-        status => fatal(NAME, status),
-    }
-    // What runs when a request is done may still call the workqueue, so its memory goes last.
-    handle.ending.set(true);
-    let status = call(NAME, || {
-        handle.submitter.drain()?;
-        // SAFETY: as above; the reference is not used any more.
+    call_or_abort("threaded_workqueue_destroy", || {
+        // SAFETY: from `threaded_workqueue_create`, and not destroyed yet, as the header demands.
+        let handle = unsafe { alive::look(threads) }?;
+        if handle.single.is_inside() || handle.ending.replace(true) {
+            return Err(Status::InsideHandler);
+        }
+        // With the threads still there, until nothing more comes: each submit takes a request that is held, and none
+        // is got any more.
+        loop {
+            handle.submitted.set(false);
+            match handle.submitter.drain(Patience::ForEver) {
+                // The memory may be in use by threads of the other process, as far as this one knows; it is kept.
+                Err(Status::Forked) => {
+                    handle.ending.set(false);
+                    return Ok(());
+                }
+                drained => drained?,
+            }
+            if !handle.submitted.get() {
+                break;
+            }
+        }
+        handle.carrier.shutdown(false)?;
+        // SAFETY: as above; the reference is not used any more, and nothing is left that would call the workqueue.
         let Threads { submitter, carrier, .. } = *unsafe { alive::take(threads) }?;
         drop(submitter);
         carrier.close()
     });
-    if status != Status::Ok {
-        fatal(NAME, status);
-    }
 }
 
 /// A free request, or NULL when none is free: never waits. Its memory is as the last handler left it, after
 /// what runs when it is done has run.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn threaded_workqueue_get_request(threads: *mut Threads) -> *mut c_void {
-    const NAME: &str = "threaded_workqueue_get_request";
-    // SAFETY: from `threaded_workqueue_create`, and not destroyed yet, as the header demands.
-    let threads = unsafe { demand(NAME, threads) };
-    let mut request = null_mut();
-    let status = call(NAME, || {
+    call_or_abort("threaded_workqueue_get_request", || {
+        // SAFETY: from `threaded_workqueue_create`, and not destroyed yet, as the header demands.
+        let threads = unsafe { alive::look(threads) }?;
         let _single = threads.single.enter()?;
-        if threads.ending.get() {
-            return Err(Status::NoneFree);
-        }
-        request = threads.submitter.acquire(Patience::None)?;
-        Ok(())
-    });
-    match status {
-        Status::Ok | Status::NoneFree => request,
-        status => fatal(NAME, status),
-    }
+        let request = if threads.ending.get() { None } else { threads.submitter.try_acquire() };
+        Ok(request.unwrap_or(null_mut()))
+    })
 }
 
 /// Hands a request to the threads; it must have been got from `threaded_workqueue_get_request`, and not been
 /// submitted since: everything else is found out, named on standard error, and ends the program.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn threaded_workqueue_submit_request(threads: *mut Threads, request: *mut c_void) {
-    const NAME: &str = "threaded_workqueue_submit_request";
-    // SAFETY: from `threaded_workqueue_create`, and not destroyed yet, as the header demands.
-    let threads = unsafe { demand(NAME, threads) };
-    let status = call(NAME, || {
+    call_or_abort("threaded_workqueue_submit_request", || {
+        // SAFETY: from `threaded_workqueue_create`, and not destroyed yet, as the header demands.
+        let threads = unsafe { alive::look(threads) }?;
         let _single = threads.single.enter()?;
+        threads.submitted.set(true);
         threads.submitter.submit(request)
     });
-    if status != Status::Ok {
-        fatal(NAME, status);
-    }
 }
 
 /// Waits until all that was submitted before has been handled, and runs what is to be run when a request is done. Not to be
 /// called by a handler, nor by what runs when a request is done.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn threaded_workqueue_wait_for_requests(threads: *mut Threads) {
-    const NAME: &str = "threaded_workqueue_wait_for_requests";
-    // SAFETY: from `threaded_workqueue_create`, and not destroyed yet, as the header demands.
-    let threads = unsafe { demand(NAME, threads) };
-    let status = call(NAME, || {
+    call_or_abort("threaded_workqueue_wait_for_requests", || {
+        // SAFETY: from `threaded_workqueue_create`, and not destroyed yet, as the header demands.
+        let threads = unsafe { alive::look(threads) }?;
         let _single = threads.single.enter()?;
-        threads.submitter.drain()
+        threads.submitter.drain(Patience::ForEver)
     });
-    if status != Status::Ok {
-        fatal(NAME, status);
-    }
-}
-
-/// The workqueue behind a pointer.
-///
-/// # Safety
-/// As [`alive::look`], but that null ends the program.
-#[inline]
-unsafe fn demand<'a>(name: &str, threads: *const Threads) -> &'a Threads {
-    // SAFETY: as the caller promises.
-    match unsafe { alive::look(threads) } {
-        Ok(threads) => threads,
-        Err(status) => fatal(name, status),
-    }
 }
 
 impl ThreadedWorkqueueOps {

@@ -113,3 +113,14 @@ fn headers_stand_alone() {
         }
     }
 }
+
+/// Each call that the library shows is made by the tests in C.
+#[test]
+fn every_call_is_tested() {
+    let tests = concat!(include_str!("c/threaded_workqueue.c"), include_str!("c/slotwork.c"));
+    let tested = |call: &str| tests.contains(&format!("{call}("));
+    let symbols: Vec<_> = include_str!("../symbols.txt").lines().collect();
+    assert!(symbols.len() > 20, "{symbols:?}");
+    assert_eq!(symbols.into_iter().find(|call| !tested(call)), None);
+    assert!(!tested("slotwork_stray"), "what is not there is not found");
+}

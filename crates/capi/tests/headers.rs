@@ -2,8 +2,17 @@
 
 use std::path::{Path, PathBuf};
 
-const HEADERS: [(&str, &[&str]); 2] =
-    [("slotwork", &["slotwork_h", "status"]), ("threaded-workqueue", &["threaded_workqueue"])];
+const HEADERS: [(&str, &[&str]); 2] = [("slotwork", FULL), ("threaded-workqueue", &["threaded_workqueue"])];
+
+/// The full interface, in the order of its header.
+const FULL: &[&str] = &[
+    "slotwork_h/describe",
+    "slotwork_h/structures",
+    "slotwork_h/queue",
+    "slotwork_h/submitter",
+    "slotwork_h/request",
+    "status",
+];
 
 fn root() -> &'static Path {
     Path::new(env!("CARGO_MANIFEST_DIR"))

@@ -348,6 +348,17 @@ impl<T, Q: RequestQueue> Client<T, Q> {
         Some(Vacant { client: self, id, slot, hold: Some(slot.cell.hold()) })
     }
 
+    /// The guard of a slot that was taken out of its guard: for who can keep a number, but no guard.
+    ///
+    /// # Safety
+    /// `slot` came from [`Vacant::into_slot`] of a guard of this client, and this was not called for it since.
+    #[inline]
+    pub unsafe fn vacant(&self, slot: SlotId) -> Vacant<'_, T, Q> {
+        let id = slot;
+        let slot = self.shared.slot(id);
+        Vacant { client: self, id, slot, hold: Some(slot.cell.hold()) }
+    }
+
     /// Another client of the same queue, with the limit checked as it runs.
     ///
     /// # Errors
@@ -486,6 +497,7 @@ pub struct Vacant<'a, T, Q: RequestQueue> {
 
 impl<T, Q: RequestQueue> Vacant<'_, T, Q> {
     /// Which slot it is.
+    #[inline]
     #[must_use]
     pub fn slot(&self) -> SlotId {
         self.id
@@ -495,6 +507,15 @@ impl<T, Q: RequestQueue> Vacant<'_, T, Q> {
     #[must_use]
     pub fn outcome(&self) -> Outcome {
         Turn(self.slot.turn.load(&TURN_READ)).outcome()
+    }
+
+    /// Gives the guard up and keeps the slot, which stays acquired until [`Client::vacant`] makes a guard of it again.
+    #[inline]
+    #[must_use = "the slot is lost without its number"]
+    pub fn into_slot(self) -> SlotId {
+        let mut this = ManuallyDrop::new(self);
+        this.hold = None;
+        this.id
     }
 
     /// Publishes the slot to a worker, and says which worker may take it.
@@ -509,6 +530,7 @@ impl<T, Q: RequestQueue> Vacant<'_, T, Q> {
 }
 
 impl<T, Q: RequestQueue> Drop for Vacant<'_, T, Q> {
+    #[inline]
     fn drop(&mut self) {
         self.hold = None;
         self.client.with(|queue, slots, state| queue.withdraw(slots, state, self.id));

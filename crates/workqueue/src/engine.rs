@@ -209,6 +209,7 @@ impl<T: Send + 'static, D: Design, P: Platform> Engine<T, D, P> {
     }
 
     /// A slot was submitted: wakes a worker that can take it. If the queue has ended meanwhile, cancels it.
+    #[inline]
     pub(crate) fn submitted(&self, destination: Destination) {
         Event::<P>::publish();
         if self.waiting.sleeps() {
@@ -224,6 +225,7 @@ impl<T: Send + 'static, D: Design, P: Platform> Engine<T, D, P> {
     }
 
     /// Whether the queue still takes requests.
+    #[inline]
     pub fn running(&self) -> bool {
         self.state.load(&STATE_LOAD) == RUNNING
     }
@@ -259,6 +261,7 @@ impl<T: Send + 'static, D: Design, P: Platform> Engine<T, D, P> {
     }
 
     /// Runs `done` for a request that was handled and not yet collected.
+    #[inline]
     pub(crate) fn collect(&self, request: &mut Request<T>) {
         let handled = request.take_handled();
         if let (Some(value), Some(done)) = (handled, &self.done) {

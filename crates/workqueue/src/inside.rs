@@ -7,8 +7,11 @@ use std::cell::{Cell, RefCell};
 thread_local! {
     /// The engine that this thread serves as a worker, by address; 0 for none.
     static SERVES: Cell<usize> = const { Cell::new(0) };
-    /// The engines whose `done`s this thread runs, by address: one may call another's.
-    static COLLECTS: RefCell<Vec<usize>> = const { RefCell::new(Vec::new()) };
+    /// The engine whose `done` this thread runs, by address; 0 for none. It is looked up once for each request, so it
+    /// is a bare number, which needs no destructor and is there until the thread's very end.
+    static COLLECTS: Cell<usize> = const { Cell::new(0) };
+    /// The engines whose `done`s that one was called inside of, where they are others.
+    static OUTER: RefCell<Vec<usize>> = const { RefCell::new(Vec::new()) };
 }
 
 fn address<T: Send, D: Design, P: Platform>(engine: &Engine<T, D, P>) -> usize {
@@ -26,21 +29,78 @@ pub(crate) fn is_worker_of<T: Send, D: Design, P: Platform>(engine: &Engine<T, D
 }
 
 /// Runs a `done` of `engine`: the slot it is for is held meanwhile, and may be the last one.
+#[inline]
 pub(crate) fn collecting<T: Send, D: Design, P: Platform>(engine: &Engine<T, D, P>, done: impl FnOnce()) {
-    struct Restore;
-    impl Drop for Restore {
+    struct Restore<'a> {
+        innermost: &'a Cell<usize>,
+        outer: usize,
+        kept: bool,
+    }
+    impl Drop for Restore<'_> {
+        #[inline]
         fn drop(&mut self) {
-            let _ = COLLECTS.try_with(|collects| collects.borrow_mut().pop());
+            self.innermost.set(self.outer);
+            if self.kept {
+                forget_outer();
+            }
         }
     }
-    // A submitter may be dropped as its thread ends, when this thread's own variables are gone already. Then nothing
-    // is marked, and a `done` that waits for its own slot is not refused.
-    let _ = COLLECTS.try_with(|collects| collects.borrow_mut().push(address(engine)));
-    let _restore = Restore;
-    done();
+    let here = address(engine);
+    COLLECTS.with(|innermost| {
+        let outer = innermost.replace(here);
+        let kept = outer != 0 && outer != here;
+        if kept {
+            keep_outer(outer);
+        }
+        let _restore = Restore { innermost, outer, kept };
+        done();
+    });
+}
+
+/// A submitter may be dropped as its thread ends, when the list is gone already. Then nothing is kept, and a `done` inside
+/// of another workqueue's that waits for the outer slot is not refused.
+#[cold]
+fn keep_outer(engine: usize) {
+    let _ = OUTER.try_with(|outer| outer.borrow_mut().push(engine));
+}
+
+#[cold]
+fn forget_outer() {
+    let _ = OUTER.try_with(|outer| outer.borrow_mut().pop());
 }
 
 /// Whether the calling thread runs a `done` of `engine`.
 pub(crate) fn is_collecting_for<T: Send, D: Design, P: Platform>(engine: &Engine<T, D, P>) -> bool {
-    COLLECTS.try_with(|collects| collects.borrow().contains(&address(engine))).unwrap_or(false)
+    let (innermost, here) = (COLLECTS.get(), address(engine));
+    innermost == here || innermost != 0 && OUTER.try_with(|outer| outer.borrow().contains(&here)).unwrap_or(false)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Waiting;
+    use slotwork::Native;
+    use slotwork_bitmap::Bitmap;
+
+    #[test]
+    fn each_engine_whose_done_is_under_way_is_known() {
+        let engine = || Engine::<(), Bitmap, Native>::new(1, Waiting::default(), crate::Completion::OneEvent, None);
+        let (one, other, third) = (engine(), engine(), engine());
+        let now = || [&one, &other, &third].map(is_collecting_for);
+        assert_eq!(now(), [false; 3]);
+        collecting(&one, || {
+            collecting(&one, || assert_eq!(now(), [true, false, false]));
+            collecting(&other, || {
+                assert_eq!(now(), [true, true, false]);
+                collecting(&one, || assert_eq!(now(), [true, true, false]));
+            });
+            assert_eq!(now(), [true, false, false]);
+            let panicked = std::panic::AssertUnwindSafe(|| {
+                collecting(&third, || std::panic::resume_unwind(Box::new("thrown by a done")));
+            });
+            assert!(std::panic::catch_unwind(panicked).is_err());
+            assert_eq!(now(), [true, false, false], "a done that panicked is over");
+        });
+        assert_eq!(now(), [false; 3]);
+    }
 }

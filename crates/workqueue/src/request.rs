@@ -34,6 +34,7 @@ impl<T> Request<T> {
     }
 
     /// The value, if the request was handled and this is the first call since.
+    #[inline]
     pub(crate) fn take_handled(&mut self) -> Option<&mut T> {
         let uncollected = std::mem::take(&mut self.uncollected);
         (uncollected && self.fate == Fate::Handled).then_some(&mut self.value)

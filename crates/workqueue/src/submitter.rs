@@ -6,6 +6,7 @@ use crate::request::{Fate, Request};
 use slotwork::{Client, ClientError, Design, Dispatch, Many, Native, Platform, RequestQueue, SlotId, Vacant};
 use std::cell::Cell;
 use std::fmt;
+use std::mem::ManuallyDrop;
 use std::ops::{Deref, DerefMut};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -51,6 +52,7 @@ impl<T: Send + 'static, D: Design, P: Platform> Submitter<T, D, P> {
         Self { client: Some(client), engine, process: std::process::id(), dispatch }
     }
 
+    #[inline]
     fn client(&self) -> &Client<Request<T>, D::Queue<P>> {
         self.client.as_ref().expect("there until the drop")
     }
@@ -59,11 +61,26 @@ impl<T: Send + 'static, D: Design, P: Platform> Submitter<T, D, P> {
     ///
     /// Runs `done` on the calling thread if the slot's last request was handled and nobody ran it yet. A
     /// `done` that calls this runs the next one inside itself.
+    #[inline]
     pub fn try_request(&self) -> Option<Vacancy<'_, T, D, P>> {
-        self.acquire().map(Vacancy::collected)
+        let mut vacancy = self.acquire()?;
+        vacancy.collect();
+        Some(vacancy)
+    }
+
+    /// A request that was taken out of its guard: for who can keep a number, but no guard.
+    ///
+    /// # Safety
+    /// `slot` came from [`Vacancy::into_slot`] of a guard of this submitter, and this was not called for it since.
+    #[inline]
+    pub unsafe fn vacancy(&self, slot: SlotId) -> Vacancy<'_, T, D, P> {
+        // SAFETY: as the caller promises.
+        let vacant = unsafe { self.client().vacant(slot) };
+        Vacancy { vacant: Some(vacant), submitter: self }
     }
 
     /// The slot alone: its `done` is still to be run, by [`Vacancy::collected`].
+    #[inline]
     fn acquire(&self) -> Option<Vacancy<'_, T, D, P>> {
         let vacant = self.client().acquire()?;
         Some(Vacancy { vacant: Some(vacant), submitter: self })
@@ -217,17 +234,31 @@ pub struct Vacancy<'a, T: Send + 'static, D: Design, P: Platform = Native> {
 }
 
 impl<'a, T: Send + 'static, D: Design, P: Platform> Vacancy<'a, T, D, P> {
+    #[inline]
     fn vacant(&self) -> &Vacant<'a, Request<T>, D::Queue<P>> {
         self.vacant.as_ref().expect("present until it is submitted or dropped")
     }
 
     /// Runs `done` for the slot's last request, if that is still to be done. It is in its guard already: if
     /// `done` panics, the slot is given back and whoever waits for it is woken.
-    fn collected(mut self) -> Self {
+    #[inline]
+    fn collect(&mut self) {
         if let Some(vacant) = &mut self.vacant {
             self.submitter.engine.collect(vacant);
         }
+    }
+
+    fn collected(mut self) -> Self {
+        self.collect();
         self
+    }
+
+    /// Gives the guard up and keeps the request, until [`Submitter::vacancy`] makes a guard of it again.
+    #[inline]
+    #[must_use = "the slot is lost without its number"]
+    pub fn into_slot(self) -> SlotId {
+        let mut this = ManuallyDrop::new(self);
+        this.vacant.take().expect("present until it is submitted or dropped").into_slot()
     }
 
     /// What became of the slot's last request.
@@ -237,6 +268,7 @@ impl<'a, T: Send + 'static, D: Design, P: Platform> Vacancy<'a, T, D, P> {
     }
 
     /// Which slot it is.
+    #[inline]
     #[must_use]
     pub fn slot(&self) -> SlotId {
         self.vacant().slot()
@@ -246,18 +278,28 @@ impl<'a, T: Send + 'static, D: Design, P: Platform> Vacancy<'a, T, D, P> {
     ///
     /// # Errors
     /// [`Stopped`] after a shutdown; the slot is given back.
-    pub fn submit(mut self) -> Result<(), Stopped> {
+    #[inline]
+    pub fn submit(self) -> Result<(), Stopped> {
         let engine = &self.submitter.engine;
         if !engine.running() {
-            return Err(Stopped);
+            return Err(self.refused());
         }
-        let vacant = self.vacant.take().expect("present until it is submitted or dropped");
+        // Nothing is left to drop: told so, the compiler keeps the guard out of memory.
+        let mut this = ManuallyDrop::new(self);
+        let vacant = this.vacant.take().expect("present until it is submitted or dropped");
         engine.submitted(vacant.submit());
         Ok(())
+    }
+
+    #[cold]
+    fn refused(self) -> Stopped {
+        drop(self);
+        Stopped
     }
 }
 
 impl<T: Send + 'static, D: Design, P: Platform> Drop for Vacancy<'_, T, D, P> {
+    #[inline]
     fn drop(&mut self) {
         if let Some(vacant) = self.vacant.take() {
             drop(vacant);
@@ -269,12 +311,14 @@ impl<T: Send + 'static, D: Design, P: Platform> Drop for Vacancy<'_, T, D, P> {
 impl<T: Send + 'static, D: Design, P: Platform> Deref for Vacancy<'_, T, D, P> {
     type Target = T;
 
+    #[inline]
     fn deref(&self) -> &T {
         &self.vacant().value
     }
 }
 
 impl<T: Send + 'static, D: Design, P: Platform> DerefMut for Vacancy<'_, T, D, P> {
+    #[inline]
     fn deref_mut(&mut self) -> &mut T {
         &mut self.vacant.as_mut().expect("present until it is submitted or dropped").value
     }

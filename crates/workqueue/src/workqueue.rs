@@ -5,7 +5,7 @@ use crate::inside::{is_worker_of, serves};
 use crate::request::Request;
 use crate::submitter::Submitter;
 use crate::{Engine, Report, Waiting};
-use slotwork::{Design, Dispatch, Native, Pool, PoolError, Shape, ShapeError, SlotId};
+use slotwork::{CachePadded, Design, Dispatch, Native, Pool, PoolError, Shape, ShapeError, SlotId};
 use std::convert::Infallible;
 use std::fmt;
 use std::io;
@@ -189,7 +189,8 @@ impl<T: Send + 'static, D: Design> Builder<T, D> {
             threads: Mutex::new(Vec::with_capacity(count)),
             process: std::process::id(),
         };
-        let handler = Arc::new(handler);
+        // All workers read it for each request, so nothing that is written may be beside it.
+        let handler = Arc::new(CachePadded::new(handler));
         for (number, worker) in workers.into_iter().enumerate() {
             let (engine, handler) = (Arc::clone(&engine), Arc::clone(&handler));
             let thread = std::thread::Builder::new()

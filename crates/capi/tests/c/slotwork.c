@@ -300,6 +300,31 @@ static void fates_and_withdrawal(void)
     OK(slotwork_destroy(queue));
 }
 
+/* In time, or not: what is too late for one drain is there for the next one. */
+static void drain_with_a_timeout(void)
+{
+    const char *design;
+    for (size_t i = 0; (design = slotwork_design_name(i)); i++) {
+        struct gate gate = GATE_CLOSED;
+        struct counts counts = {.fail_at = -1, .gate = &gate};
+        slotwork_queue *queue = create(design, 2, 2, &counts);
+        slotwork_submitter *submitter = submitter_of(queue);
+        OK(slotwork_drain_timeout(submitter, 0)); /* nothing to wait for */
+        OK(slotwork_submit(submitter, acquired(submitter)));
+        FAILS(TIMEOUT, slotwork_drain_timeout(submitter, 0));
+        FAILS(TIMEOUT, slotwork_drain_timeout(submitter, 2000000));
+        CHECK_EQUAL(counts.dones, 0);
+        gate_set(&gate, 1);
+        OK(slotwork_drain_timeout(submitter, UINT64_MAX));
+        CHECK_EQUAL(counts.handled, 1);
+        CHECK_EQUAL(counts.dones, 1);
+        OK(slotwork_drain_timeout(submitter, 1));
+        CHECK_EQUAL(counts.dones, 1);
+        OK(slotwork_submitter_destroy(submitter));
+        OK(slotwork_destroy(queue));
+    }
+}
+
 static void *cancels(void *queue)
 {
     OK(slotwork_shutdown_now(queue));
@@ -393,12 +418,57 @@ static void one_submitter_is_enforced(void)
     CHECK_EQUAL(counts.dones, 101);
 }
 
+struct visit {
+    struct counts *counts;
+    pthread_t thread;
+    int adopts;
+};
+
+static void *visits(void *opaque)
+{
+    struct visit *visit = opaque;
+    visit->thread = pthread_self();
+    if (visit->adopts) {
+        OK(slotwork_submitter_adopt(visit->counts->submitter));
+    }
+    void *request;
+    CHECK_EQUAL(see(slotwork_try_acquire(visit->counts->submitter, &request)),
+                visit->adopts ? SLOTWORK_STATUS_OK : SLOTWORK_STATUS_WRONG_THREAD);
+    return NULL;
+}
+
+/* A thread whose memory is where that of an ended one was has no part in what belonged to that one. */
+static void a_new_thread_is_not_the_old_one(void)
+{
+    struct counts counts = COUNTS;
+    counts.queue = create("bitmap", 1, 4, &counts);
+    counts.submitter = submitter_of(counts.queue);
+    void *stack;
+    const size_t size = 1 << 20;
+    CHECK(!posix_memalign(&stack, 1 << 16, size));
+    pthread_attr_t there;
+    CHECK(!pthread_attr_init(&there) && !pthread_attr_setstack(&there, stack, size));
+    struct visit visit[2] = {{.counts = &counts, .adopts = 1}, {.counts = &counts}};
+    for (int i = 0; i < 2; i++) {
+        pthread_t thread;
+        CHECK(!pthread_create(&thread, &there, visits, &visit[i]));
+        pthread_join(thread, NULL);
+    }
+    CHECK(pthread_equal(visit[0].thread, visit[1].thread)); /* its variables are at the same addresses */
+    pthread_attr_destroy(&there);
+    free(stack);
+    OK(slotwork_submitter_adopt(counts.submitter));
+    OK(slotwork_submitter_destroy(counts.submitter));
+    OK(slotwork_destroy(counts.queue));
+}
+
 static void waits_for_itself(void *request, void *context)
 {
     (void)request;
     struct counts *counts = context;
     OK(slotwork_submitter_adopt(counts->submitter));
     counts->inside = slotwork_drain(counts->submitter);
+    FAILS(INSIDE_HANDLER, slotwork_drain_timeout(counts->submitter, 1));
     FAILS(INSIDE_HANDLER, slotwork_shutdown(counts->queue));
     FAILS(INSIDE_HANDLER, slotwork_destroy(counts->queue));
 }
@@ -489,6 +559,7 @@ static void null_arguments(void)
     FAILS(NULL, slotwork_withdraw(NULL, NULL));
     FAILS(NULL, slotwork_get_fate(NULL, NULL, NULL));
     FAILS(NULL, slotwork_drain(NULL));
+    FAILS(NULL, slotwork_drain_timeout(NULL, 1));
     queue = create(NULL, 1, 1, &counts);
     submitter = submitter_of(queue);
     FAILS(NULL, slotwork_try_acquire(submitter, NULL));
@@ -650,6 +721,7 @@ static void debug_dead_handles(void)
     slotwork_submitter *submitter = submitter_of(queue);
     OK(slotwork_submitter_destroy(submitter));
     FAILS(DEAD_HANDLE, slotwork_drain(submitter));
+    FAILS(DEAD_HANDLE, slotwork_drain_timeout(submitter, 1));
     FAILS(DEAD_HANDLE, slotwork_submitter_destroy(submitter));
     OK(slotwork_destroy(queue));
     FAILS(DEAD_HANDLE, slotwork_shutdown(queue));
@@ -702,7 +774,7 @@ int main(int argc, char **argv)
 {
     static const struct test tests[] = {
         TEST(one_submitter), TEST(many_submitters), TEST(shutdown_races), TEST(cancelled_requests_say_so),
-        TEST(each_status), TEST(texts), TEST(debug_dead_handles),
+        TEST(drain_with_a_timeout), TEST(a_new_thread_is_not_the_old_one), TEST(each_status), TEST(texts), TEST(debug_dead_handles),
     };
     return run_named(tests, sizeof tests / sizeof *tests, argc, argv);
 }

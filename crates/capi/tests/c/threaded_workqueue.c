@@ -280,6 +280,46 @@ static void done_submits_again(void)
     CHECK_EQUAL(handled, dones);
 }
 
+static Request *kept[3];
+static long left;
+
+static void resubmitting_done(void *request)
+{
+    request_done(request);
+    CHECK(!threaded_workqueue_get_request(nested)); /* none is free: it is being destroyed */
+    if (left) {
+        kept[--left]->number = 5;
+        threaded_workqueue_submit_request(nested, kept[left]);
+    }
+}
+
+/* What is held may still be submitted by what runs as the workqueue is destroyed, and is handled as everything else. */
+static void done_submits_what_is_held_during_destroy(void)
+{
+    const char *design;
+    for (size_t i = 0; (design = slotwork_design_name(i)); i++) {
+        setenv("SLOTWORK_DESIGN", design, 1);
+        for (long holds = 0; holds <= 3; holds++) {
+            reset();
+            ThreadedWorkqueueOps resubmitting = ops;
+            resubmitting.thread_request_done = resubmitting_done;
+            CHECK((nested = threaded_workqueue_create("resubmits", 2, 2, &resubmitting)));
+            for (left = 0; left < holds; left++) {
+                CHECK((kept[left] = threaded_workqueue_get_request(nested)));
+            }
+            Request *first = threaded_workqueue_get_request(nested);
+            first->number = 2;
+            threaded_workqueue_submit_request(nested, first);
+            threaded_workqueue_destroy(nested);
+            CHECK_EQUAL(left, 0);
+            CHECK_EQUAL(handled, holds + 1);
+            CHECK_EQUAL(dones, holds + 1);
+            CHECK_EQUAL(uninits, 4);
+        }
+    }
+    unsetenv("SLOTWORK_DESIGN");
+}
+
 static long resident_pages(void)
 {
     long total, resident;
@@ -501,7 +541,8 @@ int main(int argc, char **argv)
 {
     static const struct test tests[] = {
         TEST(all_five_calls), TEST(requests_of_any_size), TEST(init_fails_at_every_index), TEST(none_free_is_null),
-        TEST(wait_is_a_cut), TEST(destroy_drains), TEST(done_submits_again), TEST(create_and_destroy),
+        TEST(wait_is_a_cut), TEST(destroy_drains), TEST(done_submits_again), TEST(done_submits_what_is_held_during_destroy),
+        TEST(create_and_destroy),
         TEST(what_cannot_be_had_is_null), TEST(the_environment_chooses), TEST(moves_between_threads),
         TEST(misuse_null_workqueue), TEST(misuse_foreign_request), TEST(misuse_inside_of_a_request),
         TEST(misuse_submit_twice), TEST(misuse_never_got), TEST(misuse_wait_in_handler),
