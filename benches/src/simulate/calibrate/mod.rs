@@ -18,7 +18,7 @@ mod trip;
 use self::trip::{Load, with_overlap, with_trip};
 use crate::placement::Placement;
 use crate::single::{OneThread, RoundTrips};
-use slotwork::{CachePadded, Design, Platform, Pool, Shape};
+use slotwork::{CachePadded, Design, Pool, Shape};
 use slotwork_bitmap::Bitmap;
 use slotwork_coherence::{CoreGroup, Cost, Options, Order, Profile, Simulated, Simulation, SimulationError};
 use std::hint::black_box;
