@@ -21,7 +21,7 @@ cp "$root"/ci/report/*.mjs "$root/ci/report/package.json" "$work"
 (cd "$work" && npm install --silent --no-audit --no-fund --no-package-lock >/dev/null)
 
 runs=("$@")
-[ ${#runs[@]} -gt 0 ] || runs=("$(ls notes/results/20*-rank-*.json | sort | tail -n 1)")
+[ ${#runs[@]} -gt 0 ] || runs=("$(ls notes/results/20*-ranking-*.json | sort | tail -n 1)")
 if [ -n "${SLOTWORK:-}" ]; then
     "$SLOTWORK" report "${runs[@]}" -o "$work/report"
 else

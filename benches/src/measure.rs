@@ -68,7 +68,8 @@ impl Plan {
     /// Attempts at one window.
     const ATTEMPTS: usize = 3;
     /// Part of the planned time by which repeating may put the run behind.
-    const REPEAT_BUDGET: f64 = 0.1;
+    const REPEAT_BUDGET: f64 = 0.04;
+    const FLOOR_WINDOW: Duration = Duration::from_millis(100);
     const LEAST_BUDGET: Duration = Duration::from_millis(500);
     /// What starting and ending the threads of one window takes, roughly.
     const AROUND: Duration = Duration::from_millis(3);
@@ -77,12 +78,19 @@ impl Plan {
         self.window.unwrap_or_else(|| window_of(cell, &self.placement))
     }
 
-    fn warm_up(&self, cell: &Cell) -> Duration {
-        (self.window(cell) / 10).clamp(Duration::from_millis(2), Duration::from_millis(50))
+    /// A floor has no queue, so that it matters little whose turn it is: a short window will do.
+    fn window_for(&self, cell: &Cell, contender: &Contender) -> Duration {
+        let window = self.window(cell);
+        if contender.kind == Kind::Floor { window.min(Self::FLOOR_WINDOW) } else { window }
     }
 
-    fn visit_time(&self, cell: &Cell) -> Duration {
-        self.warm_up(cell) + self.window(cell) + Self::AROUND
+    fn warm_up(window: Duration) -> Duration {
+        (window / 10).clamp(Duration::from_millis(2), Duration::from_millis(50))
+    }
+
+    fn visit_time(&self, cell: &Cell, contender: &Contender) -> Duration {
+        let window = self.window_for(cell, contender);
+        Self::warm_up(window) + window + Self::AROUND
     }
 
     /// Processor time used, as part of what our cores could give to so many threads.
@@ -97,10 +105,9 @@ impl Plan {
     pub fn duration(&self) -> Duration {
         let traces = usize::from(self.traces) + self.loads.len();
         let each = |who: &Contender| self.rounds + if who.kind == Kind::Floor { 0 } else { traces };
-        let visits =
-            |cell: &Cell| self.contenders.iter().filter(|who| admit(who, cell).is_ok()).map(each).sum::<usize>();
-        let of_cell = |cell| self.visit_time(cell).mul_f64(visits(cell) as f64);
-        self.cells.iter().map(of_cell).sum()
+        let time = |cell: &Cell, who: &Contender| self.visit_time(cell, who).mul_f64(each(who) as f64);
+        let taking_part = |cell| self.contenders.iter().filter(move |who| admit(who, cell).is_ok());
+        self.cells.iter().flat_map(|cell| taking_part(cell).map(move |who| time(cell, who))).sum()
     }
 
     /// Measures. `progress` is told the planned time of each visit as it ends.
@@ -138,8 +145,9 @@ impl Plan {
                             Err(error) => row.failure = Some(error.to_string()),
                         }
                     }
-                    run.done += self.visit_time(cell);
-                    progress(self.visit_time(cell));
+                    let planned = self.visit_time(cell, &self.contenders[at]);
+                    run.done += planned;
+                    progress(planned);
                 }
             }
         }
@@ -169,7 +177,7 @@ impl Plan {
                     if contender.kind == Kind::Floor || row.not_applicable.is_some() || row.failure.is_some() {
                         continue;
                     }
-                    match contender.trace(*cell, run.conditions(cell), pace) {
+                    match contender.trace(*cell, run.conditions(cell, contender), pace) {
                         Ok(Some(trace)) => {
                             row.metrics = trace.metrics.or(&row.metrics);
                             row.latency.extend(trace.latency);
@@ -177,7 +185,7 @@ impl Plan {
                         Ok(None) => return false,
                         Err(error) => row.failure = Some(error.to_string()),
                     }
-                    progress(self.visit_time(cell));
+                    progress(self.visit_time(cell, contender));
                 }
             }
         }
@@ -252,19 +260,20 @@ struct Run<'a> {
 }
 
 impl<'a> Run<'a> {
-    fn conditions(&self, cell: &Cell) -> Conditions<'a> {
+    fn conditions(&self, cell: &Cell, contender: &Contender) -> Conditions<'a> {
+        let window = self.plan.window_for(cell, contender);
         Conditions {
             handler: self.handlers[&cell.handler_nanoseconds],
             placement: &self.plan.placement,
-            warm_up: self.plan.warm_up(cell),
-            window: self.plan.window(cell),
+            warm_up: Plan::warm_up(window),
+            window,
             interrupted: self.interrupted,
         }
     }
 
     /// One window of one contender, measured again while the alarm rings; none when interrupted.
     fn visit(&mut self, cell: &Cell, contender: &Contender, round: usize) -> Result<Option<Sample>, WorkloadError> {
-        let conditions = self.conditions(cell);
+        let conditions = self.conditions(cell, contender);
         let mut kept: Option<(f64, Sample)> = None;
         for attempt in 1..=Plan::ATTEMPTS {
             let before = self.alarm.trip();
@@ -282,7 +291,7 @@ impl<'a> Run<'a> {
             }
             // On a machine that is busy throughout, repeating would only make the run longer.
             let behind = self.start.elapsed().saturating_sub(self.done);
-            if !disturbed || attempt == Plan::ATTEMPTS || behind + self.plan.visit_time(cell) > self.budget {
+            if !disturbed || attempt == Plan::ATTEMPTS || behind + self.plan.visit_time(cell, contender) > self.budget {
                 break;
             }
             self.repeated_windows += 1;

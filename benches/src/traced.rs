@@ -11,8 +11,11 @@
 //! counts. What was due in the window and never sent counts with the time it had waited by then. So a slow
 //! moment is not hidden by the requests that were not made in it (coordinated omission).
 
+mod outcome;
+
+use self::outcome::{result, verify};
 use crate::counters::Counters;
-use crate::record::{Fairness, Latency, Metrics};
+use crate::record::{Latency, Metrics};
 use crate::request::{Request, Sequence};
 use crate::stage::{Crew, Stage, join_all, time_window};
 use crate::tally::{Counter, Phase};
@@ -352,157 +355,5 @@ fn worker_loop(stage: &Stage<'_>, clock: &Clock, worker: &dyn Receiver, timed: b
     trace
 }
 
-fn verify(
-    clients: &[ClientTrace],
-    workers: &[WorkerTrace],
-    carried: &[u64],
-    slots: usize,
-    wrong: u64,
-) -> Result<(), WorkloadError> {
-    use crate::tally::Totals;
-    let sent = clients.iter().map(|client| client.sent).sum();
-    let totals = Totals {
-        acquired: sent,
-        submitted: sent,
-        handled: workers.iter().map(|worker| worker.handled.all).sum(),
-        wrong_results: wrong + clients.iter().map(|client| client.wrong_results).sum::<u64>(),
-        free_slots: carried.len() as u64,
-        slots: slots as u64,
-        ..Totals::default()
-    };
-    Ok(totals.verify()?)
-}
-
-fn result(pace: Pace, window: Duration, clients: &[ClientTrace], workers: &[WorkerTrace], carried: &[u64]) -> Trace {
-    let requests: u64 = workers.iter().map(|worker| worker.handled.in_window()).sum();
-    let each = |time: Duration| (requests > 0).then(|| time.as_secs_f64() * 1e9 / requests as f64);
-    let longest = workers.iter().map(|worker| worker.longest).max().unwrap_or(0);
-    let metrics = Metrics {
-        blocked_nanoseconds_per_request: each(clients.iter().map(|client| client.blocked).sum()),
-        idle_nanoseconds_per_request: each(Duration::from_nanos(workers.iter().map(|worker| worker.idle).sum())),
-        fairness_slots: Fairness::jain(carried),
-        longest_slot_wait_nanoseconds: (longest > 0).then_some(longest as f64),
-        ..Metrics::default()
-    };
-    let latency = match pace {
-        Pace::Closed => None,
-        Pace::Open(rate) => {
-            let mut times = histogram();
-            let handled: u64 = workers.iter().map(|worker| worker.times.len()).sum();
-            let mut sum: f64 = workers.iter().map(|worker| worker.sum).sum();
-            for trace in workers {
-                times += &trace.times;
-            }
-            for trace in clients {
-                sum += trace
-                    .unsent
-                    .iter_recorded()
-                    .map(|step| step.value_iterated_to() as f64 * step.count_at_value() as f64)
-                    .sum::<f64>();
-                times += &trace.unsent;
-            }
-            Some(latency(rate, window, handled, sum, &times))
-        }
-    };
-    Trace { metrics, latency }
-}
-
-/// Beyond this part of requests that were due and not sent, a contender could not keep up.
-const SATURATED: f64 = 0.01;
-
-fn latency(rate: f64, window: Duration, handled: u64, sum: f64, times: &Histogram<u64>) -> Latency {
-    let requests = times.len();
-    let unsent = requests - handled;
-    Latency {
-        offered_per_second: rate,
-        achieved_per_second: handled as f64 / window.as_secs_f64().max(1e-9),
-        saturated: requests == 0 || unsent as f64 > SATURATED * requests as f64,
-        requests,
-        mean_nanoseconds: if requests == 0 { 0.0 } else { sum / requests as f64 },
-        p50_nanoseconds: times.value_at_quantile(0.5),
-        p90_nanoseconds: times.value_at_quantile(0.9),
-        p99_nanoseconds: times.value_at_quantile(0.99),
-        p99_9_nanoseconds: times.value_at_quantile(0.999),
-        max_nanoseconds: times.max(),
-        histogram: times.iter_recorded().map(|step| [step.value_iterated_to(), step.count_at_value()]).collect(),
-    }
-}
-
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::handler::Handler;
-    use crate::peers::Pair;
-    use crate::placement::Placement;
-    use crate::waiting::Waiting;
-    use crossbeam_queue::ArrayQueue;
-    use slotwork::Shape;
-    use std::sync::atomic::AtomicBool;
-
-    fn run(pace: Pace, window: u64, work: u64) -> Trace {
-        let (placement, interrupted) = (Placement::free(), AtomicBool::new(false));
-        let shape = Shape::new(1, 4).unwrap();
-        let cell = Cell { clients: 1, shape, waiting: Waiting::Yield, handler_nanoseconds: work };
-        let conditions = Conditions {
-            handler: Handler::calibrated(work),
-            placement: &placement,
-            warm_up: Duration::from_millis(5),
-            window: Duration::from_millis(window),
-            interrupted: &interrupted,
-        };
-        trace::<Pair<ArrayQueue<u32>>>(cell, conditions, pace).unwrap().unwrap()
-    }
-
-    #[test]
-    fn a_closed_run_says_who_waited_and_how_evenly() {
-        let metrics = run(Pace::Closed, 40, 0).metrics;
-        assert!(metrics.fairness_slots.is_some_and(|index| index > 0.25 && index <= 1.0 + 1e-9), "{metrics:?}");
-        assert!(metrics.blocked_nanoseconds_per_request.is_some() && metrics.idle_nanoseconds_per_request.is_some());
-    }
-
-    #[test]
-    fn an_open_run_counts_what_was_due_and_its_quantiles_are_in_order() {
-        // Two thousand are due in the window, and all of them count. A client that begins late on a busy machine has a
-        // shorter window, so one run of several has to be whole.
-        let mut runs = (0..10).map(|_| run(Pace::Open(20_000.0), 100, 0).latency.unwrap());
-        let whole = runs.find(|latency| (1900..=2100).contains(&latency.requests));
-        let latency = whole.expect("of ten runs one counts what was due");
-        let quantiles = [
-            latency.p50_nanoseconds,
-            latency.p90_nanoseconds,
-            latency.p99_nanoseconds,
-            latency.p99_9_nanoseconds,
-            latency.max_nanoseconds,
-        ];
-        assert!(quantiles.is_sorted() && quantiles[0] > 0, "{quantiles:?}");
-        assert_eq!(latency.histogram.iter().map(|[_, count]| count).sum::<u64>(), latency.requests);
-    }
-
-    #[test]
-    fn what_was_due_and_not_sent_counts_and_shows_as_saturated() {
-        // A handler of 1 ms can do 50 of the 1000 that are due in 50 ms.
-        let mut runs = (0..10).map(|_| run(Pace::Open(20_000.0), 50, 1_000_000).latency.unwrap());
-        let whole = runs.find(|latency| (900..=1100).contains(&latency.requests));
-        let latency = whole.expect("of ten runs one counts all that were due");
-        assert!(latency.saturated, "{latency:?}");
-        assert!(latency.achieved_per_second < 5_000.0, "{latency:?}");
-        // Most waited long: a harness that omits them would show a millisecond or five.
-        assert!(latency.p50_nanoseconds > 10_000_000, "{latency:?}");
-    }
-
-    #[test]
-    fn leaving_out_what_was_not_sent_would_hide_a_stall() {
-        // Known-bad: 99 requests of 1 µs and a stall in which 900 more were due.
-        let (mut omitted, mut counted) = (histogram(), histogram());
-        for _ in 0..99 {
-            omitted.record(1_000).unwrap();
-            counted.record(1_000).unwrap();
-        }
-        (1..=900_u64).for_each(|waited| counted.record(waited * 10_000).unwrap());
-        let window = Duration::from_millis(10);
-        let hidden = latency(1e5, window, 99, 0.0, &omitted);
-        let shown = latency(1e5, window, 99, 0.0, &counted);
-        assert!(!hidden.saturated && hidden.p99_nanoseconds < 1_100);
-        assert!(shown.saturated && shown.p99_nanoseconds > 8_000_000, "{shown:?}");
-    }
-}
+mod tests;

@@ -2,10 +2,23 @@
 
 use process_control::{ChildExt, Control, Output};
 use std::process::{Command, Stdio};
+use std::sync::OnceLock;
 use std::time::Duration;
 
-/// Longer than any check takes on a slow machine with others on it; what takes longer is taken for one that does not end.
-pub(crate) const LIMIT: Duration = Duration::from_secs(30 * 60);
+/// How long a check may take by default: longer than any does on a slow machine with others on it.
+pub const LIMIT: Duration = Duration::from_secs(30 * 60);
+
+static CHOSEN: OnceLock<Duration> = OnceLock::new();
+
+/// Chooses how long each check of this process may take, instead of [`LIMIT`]; the first choice stays.
+pub fn choose_limit(limit: Duration) {
+    let _ = CHOSEN.set(limit);
+}
+
+/// How long a check may take.
+pub(crate) fn limit() -> Duration {
+    CHOSEN.get().copied().unwrap_or(LIMIT)
+}
 
 /// Runs it to its end and reads what it says; after `limit` it is ended, and that is the error.
 ///

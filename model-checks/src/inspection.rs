@@ -37,7 +37,7 @@ pub fn inspection(design: &str) -> Option<Vec<Evidence>> {
             inspect::<D>()
         }
     }
-    slotwork_catalog::visit_named(design, &mut Inspect).ok()
+    crate::instances::visit_named(design, &mut Inspect).ok()
 }
 
 /// The rows of any design.

@@ -204,7 +204,7 @@ impl Job {
                 command.env_remove(name);
             }
         }
-        match crate::apart::output(&mut command, crate::apart::LIMIT) {
+        match crate::apart::output(&mut command, crate::apart::limit()) {
             Ok(output) => {
                 let text = String::from_utf8_lossy(&output.stdout);
                 let (steps, line) = text.trim_end().rsplit_once('\n').unwrap_or(("", text.trim_end()));

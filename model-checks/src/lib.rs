@@ -44,12 +44,13 @@
 //! Nothing here counts executions down: a run that is cut off must not look like one that ended. One that takes longer
 //! than half an hour, or more steps than a model should, has not answered, and is no rejection either.
 
-mod apart;
+pub mod apart;
 pub mod audit;
 pub mod card;
 pub mod evidence;
 pub mod histories;
 pub mod inspection;
+mod instances;
 pub mod job;
 pub mod models;
 pub mod museum;

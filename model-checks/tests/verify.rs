@@ -30,6 +30,9 @@ fn bad_input_gets_one_line() {
     refused(&["verify", "--partition", "9/8"], "9/8");
     refused(&["verify", "--partition", "0/8"], "0/8");
     refused(&["verify", "--quick", "--full"], "--full");
+    refused(&["verify", "--time-limit", "0"], "--time-limit");
+    refused(&["verify", "--time-limit", "NaN"], "--time-limit");
+    refused(&["verify", "--time-limit", "1e300"], "--time-limit");
     refused(&["verify", "--output", "/proc/nowhere"], "/proc/nowhere");
     refused(&["verify", "--replay", "nonsense"], "replay line");
     refused(&["verify", "--replay", "audit bitmap.NONE=Relaxed"], "NONE");
@@ -83,6 +86,25 @@ fn a_part_is_never_green() {
 }
 
 /// A file that was made by hand says what it likes; what it says was planned has to be what is planned.
+/// No check ends at once: none has answered, not even by catching a weakened ordering; nothing is green.
+#[test]
+fn what_does_not_end_in_time_has_not_answered() {
+    let folder = tempfile::tempdir().unwrap();
+    let asked = ["verify", "--design", "bitmap", "--time-limit", "0.000001"];
+    let output = proofs(folder.path(), &asked);
+    let (printed, errors) = (text(&output.stdout), text(&output.stderr));
+    assert_eq!(output.status.code(), Some(1), "{printed}{errors}");
+    assert!(errors.contains("did not end within 0.000001 s"), "{errors}");
+    assert!(!printed.contains("green"), "{printed}");
+    let [file] = &results(folder.path(), "json")[..] else { panic!("one run, one file") };
+    let kept: serde_json::Value = serde_json::from_slice(&std::fs::read(file).unwrap()).unwrap();
+    let rows: Vec<_> =
+        kept["done"].as_array().unwrap().iter().flat_map(|done| done["rows"].as_array().unwrap()).collect();
+    let unanswered = rows.iter().filter(|row| row["outcome"].to_string().contains("did not end within")).count();
+    assert!(unanswered > 20, "{unanswered} of {}", rows.len());
+    assert!(rows.iter().all(|row| !row["outcome"].to_string().to_lowercase().contains("pass")), "{printed}");
+}
+
 #[test]
 fn a_plan_made_by_hand_is_refused() {
     let folder = tempfile::tempdir().unwrap();

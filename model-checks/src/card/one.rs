@@ -1,7 +1,7 @@
 //! One check of one design, in a process of its own: this program, started again.
 
 use super::plan::Level;
-use crate::apart::{LIMIT, output};
+use crate::apart::{limit, output};
 use crate::evidence::{Check, Evidence, Extent, Outcome};
 use std::process::{Command, ExitCode};
 
@@ -12,7 +12,7 @@ const MARK: &str = "--run-one-check";
 pub(super) fn run_apart(check: Check, design: &str, level: Level) -> Vec<Evidence> {
     let run = || -> Result<Vec<Evidence>, String> {
         let program = std::env::current_exe().map_err(|error| format!("this program is nowhere: {error}"))?;
-        let output = output(Command::new(program).args([MARK, check.name(), design, &level.to_string()]), LIMIT)?;
+        let output = output(Command::new(program).args([MARK, check.name(), design, &level.to_string()]), limit())?;
         let errors = String::from_utf8_lossy(&output.stderr);
         if !output.status.success() {
             return Err(format!("{}: {}", output.status, errors.trim()));

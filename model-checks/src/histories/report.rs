@@ -3,8 +3,9 @@
 use super::check::Property;
 use super::survey::{Effort, Rejection, Source, Survey, survey};
 use crate::evidence::{Check, Evidence, Extent, Outcome};
+use crate::instances::visit_named;
 use slotwork::Design;
-use slotwork_catalog::{Visitor, visit_named};
+use slotwork_catalog::Visitor;
 use std::time::Duration;
 
 /// What histories say of a design: none if there is no such design.

@@ -79,7 +79,7 @@ impl ModelVisitor for Run<'_> {
     type Output = bool;
 
     fn visit<M: Model>(&mut self) -> bool {
-        slotwork_catalog::visit_named(&self.0.design, &mut RunModel(self.0, self.1, PhantomData::<M>)).is_ok()
+        crate::instances::visit_named(&self.0.design, &mut RunModel(self.0, self.1, PhantomData::<M>)).is_ok()
     }
 }
 

@@ -105,7 +105,7 @@ impl Visitor for Measure {
 
 /// Runs a visitor for a design of the catalog, or one of the museum.
 fn visit<V: Visitor>(design: &str, visitor: &mut V) -> Option<V::Output> {
-    slotwork_catalog::visit_named(design, visitor).ok().or_else(|| museum::visit_progress(design, visitor))
+    crate::instances::visit_named(design, visitor).ok().or_else(|| museum::visit_progress(design, visitor))
 }
 
 /// What the adversaries find out about a design of the catalog or the museum; none when there is no such

@@ -45,6 +45,9 @@ pub(crate) struct VerifyArguments {
     /// Do one part of the whole, to be merged with the others: the second of eight is 2/8.
     #[arg(long, value_name = "K/N", default_value_t = Part::WHOLE)]
     pub(crate) partition: Part,
+    /// What a single check may take; one that has not ended by then has not answered, and nothing is green without it.
+    #[arg(long, value_name = "SECONDS", value_parser = seconds, default_value_t = model_checks::apart::LIMIT.as_secs_f64())]
+    pub(crate) time_limit: f64,
     /// Show a failure again, by the text that was printed with it.
     #[arg(long, value_name = "TEXT", conflicts_with_all = ["full", "quick", "designs", "partition"])]
     pub(crate) replay: Option<String>,
@@ -61,6 +64,14 @@ pub(crate) struct VerifyArguments {
 impl VerifyArguments {
     pub(crate) fn level(&self) -> Level {
         if self.full { Level::Full } else { Level::Quick }
+    }
+}
+
+fn seconds(text: &str) -> Result<f64, String> {
+    const LONGEST: f64 = 7.0 * 24.0 * 3600.0;
+    match text.parse::<f64>() {
+        Ok(seconds) if seconds > 0.0 && seconds <= LONGEST => Ok(seconds),
+        _ => Err(format!("a time limit is more than 0 and at most {LONGEST} seconds")),
     }
 }
 

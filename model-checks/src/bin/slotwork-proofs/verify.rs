@@ -11,6 +11,7 @@ use std::fs::{self, OpenOptions};
 use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
 
 static INTERRUPT: AtomicBool = AtomicBool::new(false);
 
@@ -19,6 +20,7 @@ pub(crate) fn run(arguments: &VerifyArguments) -> Result<u8> {
     if let Some(VerifyCommand::Merge { files, output }) = &arguments.command {
         return merge(files, output);
     }
+    model_checks::apart::choose_limit(Duration::from_secs_f64(arguments.time_limit));
     if let Some(text) = &arguments.replay {
         return replay(text, arguments.output.json);
     }
