@@ -10,7 +10,7 @@ const LINES: usize = 8;
 
 /// A payload on a line of its own.
 #[repr(align(128))]
-struct Payload(<Simulated as Platform>::Cell, u64);
+struct Payload(<Simulated as Platform>::Cell, #[expect(dead_code, reason = "gives the payload a place")] u64);
 
 fn payloads() -> [Payload; LINES] {
     std::array::from_fn(|_| Payload(AccessCell::new(), 0))

@@ -14,11 +14,11 @@ use std::time::{Duration, Instant};
 
 /// From one interruption to the next, and how long one takes, in nanoseconds; none where too few were seen.
 pub(super) fn interruptions() -> Option<(f64, f64)> {
-    const WATCH: Duration = Duration::from_millis(40);
+    const WATCH: u64 = 40_000_000;
     let mut readings = Vec::with_capacity(1 << 12);
     let start = Instant::now();
     let mut last = 0;
-    while last < WATCH.as_nanos() as u64 {
+    while last < WATCH {
         let now = u64::try_from(start.elapsed().as_nanos()).unwrap_or(u64::MAX);
         if now - last > GAPS.0 {
             readings.push((last, now - last));
