@@ -8,9 +8,9 @@
  * found out in a debug build only: a handle that was destroyed, or never was one; a debug build also prints each misuse.
  * What is never found out: a request that is still written to after its submit; two threads that destroy one handle at once.
  *
- * A process that was forked has no workers. There, what drains, shuts down or destroys a queue returns SLOTWORK_STATUS_FORKED, and so
- * does what would wait for a request; slotwork_submitter_destroy frees the handle alone; the names and texts are there.
- * Everything else may wait for ever: a thread that is not there may have held a lock.
+ * A process that was forked has no workers. There, what drains, shuts down or destroys a queue returns SLOTWORK_STATUS_FORKED;
+ * slotwork_submitter_destroy frees the handle alone; the names and texts are there. Everything else, and in a debug build
+ * these too, may wait for ever: a thread that is not there may have held a lock.
  */
 
 #ifndef SLOTWORK_H

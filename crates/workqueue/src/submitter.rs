@@ -133,7 +133,7 @@ impl<T: Send + 'static, D: Design, P: Platform> Submitter<T, D, P> {
     }
 
     /// Whether this process was forked from the one that has the workers. A thread that is not here may hold a lock of the
-    /// queue for ever: then all that is sure to return is what waits for others, which fails, and the drop, which does nothing.
+    /// queue for ever: then all that is sure to return is a drain, which fails, and the drop of a submitter, which does nothing.
     #[must_use]
     pub fn is_forked(&self) -> bool {
         self.process != std::process::id()
