@@ -1,12 +1,14 @@
 #!/usr/bin/env bash
-# What the 2018 interface should run on: its benchmark with each design and each way of waiting and dispatch, all taking turns. Says for
+# What the 2018 interface should run on: its benchmark with each design in each dispatch, and ways of waiting, all taking turns. Says for
 # each the median of the ratios to the first one with its 95 % interval, by threads and handler, and the geometric mean; then the same of
 # the fastest tenths, which is the better figure where other work cuts most rounds short.
 #
-#   ci/capi-choice.sh [ROUNDS [DESIGN/WAITING/DISPATCH…]]
+# All are started again and again, as in ci/capi-speed.sh.
+#
+#   ci/capi-choice.sh [STARTS [DESIGN/WAITING/DISPATCH…]]
 set -euo pipefail
 cd "$(dirname "$0")/.."
-rounds=${1:-41}
+starts=${1:-11} rounds=3
 choices=("${@:2}")
 target=${CARGO_TARGET_DIR:-target}
 cargo build --quiet --release --locked -p slotwork-capi --lib
@@ -23,7 +25,7 @@ in_c() {
     exec env SLOTWORK_DESIGN="$design" SLOTWORK_WAITING="$waiting" SLOTWORK_DISPATCH="$dispatch" "$work/in_c" "${@:2}"
 }
 
-# The default, then every design of the library in every dispatch that it has, then the other ways of waiting.
+# The default, then every design of the library in every dispatch that it has, then other ways of waiting.
 if [ ${#choices[@]} -eq 0 ]; then
     cat >"$work/designs.c" <<'END'
 #include <stdio.h>
@@ -41,37 +43,41 @@ END
             if (in_c "$choice" -t 1 -m 0 -c 0) 2>/dev/null; then choices+=("$choice"); fi
         done
     done < <("$work/designs")
-    for waiting in park yield busy-1000; do choices+=("$default/$waiting/round-robin"); done
+    # Not those that never sleep: they would not leave the others alone.
+    for waiting in park busy-1000; do choices+=("$default/$waiting/round-robin"); done
 fi
 
-echo "load: $(cut -d' ' -f1-3 /proc/loadavg), $(nproc) cores, $rounds rounds; requests/s as part of ${choices[0]}'s"
+echo "load: $(cut -d' ' -f1-3 /proc/loadavg), $(nproc) cores, $starts starts with $rounds rounds; requests/s as part of ${choices[0]}'s"
 mkdir "$work/cells"
 for number in 1 4 64; do
     for workload in "-m 1" "-m 16 -e"; do
         cell="$work/cells/$number-$([[ $workload == *-e ]] && echo empty || echo zlib)"
-        for choice in "${choices[@]}"; do
-            # shellcheck disable=SC2086
-            player "${choice//\//+}" in_c "$choice" -t "$number" $workload -s
-        done
-        for ((round = -1; round <= rounds; round++)); do
-            # Each round begins with another one.
-            quiet
-            for ((i = 0; i < ${#choices[@]}; i++)); do
-                choice=${choices[(i + round + ${#choices[@]}) % ${#choices[@]}]}
-                turn "${choice//\//+}"
+        for ((start = 0; start < starts; start++)); do
+            for choice in "${choices[@]}"; do
+                # shellcheck disable=SC2086
+                player "${choice//\//+}" in_c "$choice" -t "$number" $workload -s
             done
-            ((round < 1)) || for choice in "${choices[@]}"; do
-                echo "$choice ${said[${choice//\//+}]} ${said[${choices[0]//\//+}]}"
-            done >>"$cell"
+            for ((round = 0; round <= rounds; round++)); do
+                # Each round begins with another one.
+                quiet
+                for ((i = 0; i < ${#choices[@]}; i++)); do
+                    choice=${choices[(i + start + round) % ${#choices[@]}]}
+                    turn "${choice//\//+}"
+                done
+                # The first one warms up.
+                ((round < 1)) || for choice in "${choices[@]}"; do
+                    echo "$choice ${said[${choice//\//+}]} ${said[${choices[0]//\//+}]}"
+                done >>"$cell"
+            done
+            finish
         done
-        finish
     done
 done
 for choice in "${choices[@]}"; do
     for number in 1 4 64; do
         for handler in zlib empty; do
             awk -v choice="$choice" '$1 == choice { print $2, $3 }' "$work/cells/$number-$handler" >"$work/rounds"
-            [ "$(wc -l <"$work/rounds")" -eq "$rounds" ]
+            [ "$(wc -l <"$work/rounds")" -eq $((starts * rounds)) ]
             awk '{ print $1 / $2 }' "$work/rounds" >"$work/ratios"
             echo "$number $handler $(ranked 0 <"$work/ratios") $(ranked -1.96 <"$work/ratios") $(ranked 1.96 <"$work/ratios")" \
                 "$(cut -d' ' -f1 "$work/rounds" | fast) $(cut -d' ' -f2 "$work/rounds" | fast)"
