@@ -6,10 +6,12 @@
 # All are started again and again, as in ci/capi-speed.sh.
 #
 #   ci/capi-choice.sh [STARTS [DESIGN/WAITING/DISPATCH…]]
+#   THREADS="64" ci/capi-choice.sh      instead of 1, 4 and 64
 set -euo pipefail
 cd "$(dirname "$0")/.."
 starts=${1:-11} rounds=3
 choices=("${@:2}")
+read -ra threads <<<"${THREADS:-1 4 64}"
 target=${CARGO_TARGET_DIR:-target}
 cargo build --quiet --release --locked -p slotwork-capi --lib
 work=$(mktemp -d)
@@ -49,7 +51,7 @@ fi
 
 echo "load: $(cut -d' ' -f1-3 /proc/loadavg), $(nproc) cores, $starts starts with $rounds rounds; requests/s as part of ${choices[0]}'s"
 mkdir "$work/cells"
-for number in 1 4 64; do
+for number in "${threads[@]}"; do
     for workload in "-m 1" "-m 16 -e"; do
         cell="$work/cells/$number-$([[ $workload == *-e ]] && echo empty || echo zlib)"
         for ((start = 0; start < starts; start++)); do
@@ -74,7 +76,7 @@ for number in 1 4 64; do
     done
 done
 for choice in "${choices[@]}"; do
-    for number in 1 4 64; do
+    for number in "${threads[@]}"; do
         for handler in zlib empty; do
             awk -v choice="$choice" '$1 == choice { print $2, $3 }' "$work/cells/$number-$handler" >"$work/rounds"
             [ "$(wc -l <"$work/rounds")" -eq $((starts * rounds)) ]

@@ -1,12 +1,15 @@
 //! Simulated machines: the figures of 2018 remade, and the command as a user meets it.
 
+use slotwork_bench::record;
 use slotwork_bench::seeds::configuration::{Configuration, Manner, V2, V3};
 use slotwork_bench::seeds::published;
 use slotwork_bench::simulate::contender;
 use slotwork_bench::simulate::pages::{Job, Outcome};
+use slotwork_bench::simulate::validity;
 use slotwork_coherence::{Cause, Cost, Options, Profile};
 use std::path::Path;
 use std::process::Output;
+use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 use tempfile::TempDir;
 
@@ -73,6 +76,32 @@ fn the_cause_of_the_fall_is_the_line_that_all_look_at() {
     let fields = v3.by_field();
     let lines = fields.iter().find(|(name, ..)| *name == "bitmap.fill").map(|&(_, lines, _)| lines);
     assert_eq!(lines, Some(48), "a line for each lane");
+}
+
+/// Rank correlations with the ranking that was measured on the machine of the profile: one submitter, many, together.
+fn beside_the_measured(profile: &Profile) -> Vec<f64> {
+    let results = Path::new(env!("CARGO_MANIFEST_DIR")).join("../notes/results");
+    let measured = record::read(&results.join("2026-11-30-ranking-2-cores.json")).unwrap();
+    let mut plan = validity::plan_of(&measured, profile, 1, 1);
+    // A quarter of what the command simulates: enough for the order.
+    plan.requests = Some(5000);
+    let found = validity::compare(&measured, &plan, &AtomicBool::new(false), &mut |_| ());
+    assert_eq!(found.cells.len(), 10, "the standard grid");
+    found.rankings.iter().map(|(name, _, correlation)| correlation.unwrap_or_else(|| panic!("{name}: none"))).collect()
+}
+
+#[test]
+fn the_simulated_ranking_is_the_measured_one() {
+    let results = Path::new(env!("CARGO_MANIFEST_DIR")).join("../notes/results");
+    let profile = Profile::named(&results.join("2026-11-30-this-machine.toml").to_string_lossy()).unwrap();
+    let correlations = beside_the_measured(&profile);
+    assert_eq!(correlations.len(), 3);
+    assert!(correlations.iter().all(|correlation| *correlation >= 0.9), "{correlations:?}");
+    // A machine whose lines come almost at once ranks otherwise: the check can fail.
+    let lines = [Cost::SameSocket, Cost::CrossSocket, Cost::SharedOccupancy, Cost::CrossOccupancy];
+    let other = lines.into_iter().fold(profile, |profile, cost| profile.with(cost, 3.0));
+    let correlations = beside_the_measured(&other);
+    assert!(correlations.iter().any(|correlation| *correlation < 0.9), "{correlations:?}");
 }
 
 fn slotwork(folder: &Path, arguments: &[&str]) -> Output {

@@ -11,9 +11,9 @@ use std::path::PathBuf;
 /// Options of `slotwork calibrate`.
 #[derive(Args, Clone, Debug)]
 #[command(after_help = "\
-Measures a line's way between two cores, exchanges, fences, pauses, yields and wakes on this machine, in about a second, and \
-writes a profile for slotwork simulate --machine FILE. The fastest of several trials counts. What cannot be measured \
-here is taken from the profile given by --like.")]
+Measures lines on their way between two cores, exchanges, fences, pauses, yields, wakes, quanta and interruptions on this \
+machine, in about a second, and writes a profile for slotwork simulate --machine FILE. On a busy machine it takes longer \
+and knows less. What cannot be measured here is taken from the profile given by --like.")]
 pub(crate) struct CalibrateArguments {
     /// The file to write.
     #[arg(long, value_name = "FILE", default_value = "this-machine.toml")]
@@ -30,9 +30,11 @@ pub(crate) fn run(arguments: &CalibrateArguments) -> Result<u8> {
     let processor = machine.processor.unwrap_or_else(|| "unknown processor".into());
     profile.description = format!("{processor}, measured");
     let text = format!(
-        "# Made by slotwork calibrate: hits, exchanges, fences, pauses, transfers, yields, switches and wakes are measured, the\n\
-         # fastest of several trials each. Occupancies are a third of a transfer, another socket is as this one, and\n\
-         # memory, store buffer, quanta and the work of a page are those of {}.\n{}",
+        "# Made by slotwork calibrate on {processor}, {} cores. Measured: hits, exchanges, fences, pauses, yields, the allocator,\n\
+         # switches and wakes, the fastest of several trials each; interruptions, the quantum, transfers, and how many lines are\n\
+         # fetched at once, the middle of what was undisturbed. Occupancies are a third of a transfer, another socket is as\n\
+         # this one, and memory, store buffer, preemption, jitter and the work of a page are those of {}.\n{}",
+        profile.core_count(),
         like.name,
         profile.to_toml()
     );

@@ -58,9 +58,12 @@ pub fn sensitivity(plan: &Plan, interrupted: &AtomicBool, progress: &mut dyn FnM
         pairs.extend(base.iter().filter(|(_, low)| high > low * TIE).map(|&(behind, _)| (ahead, behind)));
     }
     let mut variations = 0;
-    for &cost in Cost::ALL.iter().filter(|cost| cost.key().0 != "page" && **cost != Cost::Jitter) {
+    // What is not there, as interruptions may be, has no half.
+    let varied = |cost: &&Cost| cost.key().0 != "page" && **cost != Cost::Jitter && plan.profile.cost(**cost) > 0.0;
+    for &cost in Cost::ALL.iter().filter(varied) {
         for factor in FACTORS {
-            let value = (plan.profile.cost(cost) * factor).max(if cost == Cost::Entries { 1.0 } else { 0.1 });
+            let (least, most) = cost.bounds();
+            let value = (plan.profile.cost(cost) * factor).clamp(least.max(0.1), most);
             let varied = Plan { profile: plan.profile.clone().with(cost, value), ..plan.clone() };
             let now = scores(&varied, &varied.simulate(false, interrupted, progress));
             let score = |name| now.iter().find(|(other, _)| *other == name).map(|&(_, score)| score);

@@ -51,6 +51,9 @@ pub struct Validity {
     pub rankings: Vec<(&'static str, usize, Option<f64>)>,
 }
 
+/// Requests of a run that is compared with a measured one: where threads outnumber cores, many turns of the scheduler.
+const REQUESTS: u64 = 20_000;
+
 /// The plan that simulates what was measured, on a machine of this profile.
 #[must_use]
 pub fn plan_of(record: &Record, profile: &Profile, rounds: usize, seed: u64) -> Plan {
@@ -66,7 +69,7 @@ pub fn plan_of(record: &Record, profile: &Profile, rounds: usize, seed: u64) -> 
         cells: record.cells.iter().filter_map(cell).collect(),
         designs: contender::catalog().into_iter().filter(measured).collect(),
         rounds,
-        requests: None,
+        requests: Some(REQUESTS),
         handler_nanoseconds: record.cells.first().map_or(0, |cell| cell.handler_nanoseconds),
         seed,
     }

@@ -5,8 +5,12 @@
  *
  * Every function returns a status, and does nothing when it is misused: a null pointer, a pointer that is no request
  * of the queue, a request that is not held (submitted twice, withdrawn, another's), a submitter of another thread. What is
- * found out in a debug build only: a handle that was destroyed; a debug build also prints each misuse.
- * What is never found out: a pointer that was never a handle, and a request that is still written to after its submit.
+ * found out in a debug build only: a handle that was destroyed, or never was one; a debug build also prints each misuse.
+ * What is never found out: a request that is still written to after its submit; two threads that destroy one handle at once.
+ *
+ * A process that was forked has no workers. There, what drains, shuts down or destroys a queue returns SLOTWORK_STATUS_FORKED, and so
+ * does what would wait for a request; slotwork_submitter_destroy frees the handle alone; the names and texts are there.
+ * Everything else may wait for ever: a thread that is not there may have held a lock.
  */
 
 #ifndef SLOTWORK_H
@@ -28,8 +32,8 @@ typedef enum {
      */
     SLOTWORK_STATUS_NULL = 1,
     /*
-     The configuration's or the operations' size is unknown, a field beyond it is not zero, or a value is none of
-     its enumeration.
+     A structure's size is smaller than it ever was, a field that is not known is not zero, a value is none of
+     its enumeration, or a variable of the environment is not UTF-8.
      */
     SLOTWORK_STATUS_CONFIGURATION = 2,
     /*
@@ -77,7 +81,8 @@ typedef enum {
      */
     SLOTWORK_STATUS_STOPPED = 13,
     /*
-     A handler, or what runs when it is done, may not do this to its own queue: it would wait for itself.
+     A handler, or what runs when it is done, may not do this to its own queue: it would wait for itself, or destroy what
+     it is called from.
      */
     SLOTWORK_STATUS_INSIDE_HANDLER = 14,
     /*
@@ -97,7 +102,7 @@ typedef enum {
      */
     SLOTWORK_STATUS_WRONG_THREAD = 18,
     /*
-     The handle was destroyed. Only a debug build finds this out.
+     The handle was destroyed, or never was one. Only a debug build finds this out.
      */
     SLOTWORK_STATUS_DEAD_HANDLE = 19,
     /*
@@ -175,7 +180,7 @@ typedef struct slotwork_queue slotwork_queue;
 typedef struct slotwork_submitter slotwork_submitter;
 
 /*
- What can be chosen of a queue. Set `size` to its size, leave zero what is not chosen:
+ What can be chosen of a queue. Set `size` to its size (a smaller one is refused), leave zero what is not chosen:
  `slotwork_configuration c = { .size = sizeof c, .workers = 4 };`
  */
 typedef struct {
@@ -228,7 +233,8 @@ typedef struct {
      */
     int (*init)(void *request, void *context);
     /*
-     Called once with each request that was initialised, with the end of the queue and of its last submitter.
+     Called once with each request that was initialised, with the end of the queue and of its last submitter. It must not
+     use them.
      */
     void (*uninit)(void *request, void *context);
     /*
@@ -237,7 +243,7 @@ typedef struct {
     void (*handler)(void *request, void *context);
     /*
      Called on a submitter's side, once for each handled request: when its memory is acquired again, in a drain, as a
-     submitter is destroyed, or at the end of the queue.
+     submitter is destroyed, or at the end of the queue. It may use the submitter that it is called from, but not wait with it.
      */
     void (*done)(void *request, void *context);
     /*
@@ -306,14 +312,20 @@ slotwork_status slotwork_create(const slotwork_configuration *configuration,
                                 slotwork_queue **queue);
 
 /*
- Handles what is queued, ends the workers, runs what is to be run when requests are done, and frees the queue: its
- memory goes with the last of its submitters. Those can only be destroyed any more: their calls return
- `SLOTWORK_STATUS_STOPPED`, and a request that they hold stays readable. On failure nothing was destroyed.
+ Handles what is queued, ends the workers, runs `done` for what was handled, and frees the queue. On failure nothing was
+ destroyed; so inside of a callback of the queue, `done` too: `SLOTWORK_STATUS_INSIDE_HANDLER`.
+
+ A submitter outlives it, and the requests' memory goes with the last one. To a submitter it is as after
+ `slotwork_shutdown`: a submit, and a wait for a request when none is free, return `SLOTWORK_STATUS_STOPPED`;
+ all else goes on, so that results can be had: a request that is free can still be acquired and withdrawn, and a drain returns
+ at once. (So a loop that never submits does not see the end.) With a design for one submitter, only a submitter
+ can run `done`: while there is one, this runs none, and what is owed runs in its calls, at the latest as it is destroyed.
  */
 slotwork_status slotwork_destroy(slotwork_queue *queue);
 
 /*
- Handles what is queued, then ends the workers. Blocks. May be called again, and from several threads.
+ Handles what is queued, then ends the workers. Blocks. May be called again, and from several threads; by a `done`, but
+ not by a handler.
  */
 slotwork_status slotwork_shutdown(const slotwork_queue *queue);
 
@@ -341,8 +353,10 @@ slotwork_status slotwork_submitter_create(const slotwork_queue *queue, slotwork_
 slotwork_status slotwork_submitter_adopt(const slotwork_submitter *submitter);
 
 /*
- Destroys a submitter, and withdraws what it holds. What it submitted is handled all the same. What runs meanwhile
- because a request is done must not use this submitter.
+ Destroys a submitter, and withdraws what it holds. What it submitted is handled all the same. A `done` cannot
+ destroy the submitter that it is called from, nor use one in whose destruction it runs: `SLOTWORK_STATUS_INSIDE_HANDLER`.
+
+ In a process that was forked it frees the handle, withdraws nothing and runs nothing.
  */
 slotwork_status slotwork_submitter_destroy(slotwork_submitter *submitter);
 
@@ -353,13 +367,14 @@ slotwork_status slotwork_submitter_destroy(slotwork_submitter *submitter);
 slotwork_status slotwork_try_acquire(const slotwork_submitter *submitter, void **request);
 
 /*
- A free request; waits until there is one. Inside of a callback of the same queue it fails instead of waiting.
- On failure `*request` is NULL.
+ A free request; waits until there is one. Inside of a callback of the same queue, and after a shutdown, it fails instead of
+ waiting. On failure `*request` is NULL.
  */
-slotwork_status slotwork_acquire(const slotwork_submitter *submitter, void **request);
+slotwork_status slotwork_acquire(const slotwork_submitter *submitter,
+                                 void **request);
 
 /*
- As `slotwork_acquire`, for at most so many nanoseconds.
+ As `slotwork_acquire`, for at most so many nanoseconds; then the `done` of the request that it got runs, however long that takes.
  */
 slotwork_status slotwork_acquire_timeout(const slotwork_submitter *submitter,
                                          uint64_t nanoseconds,
@@ -384,12 +399,17 @@ slotwork_status slotwork_get_fate(const slotwork_submitter *submitter, void *req
 /*
  Waits until all that was submitted before the call, by anybody, has ended, and runs `done` for what was handled.
  What others submit meanwhile is not waited for.
+
+ What another thread is collecting at that moment, in a drain of its own or with a request that it just acquired, its own
+ `done`s are for it to run: they may be under way, or be to come, when this returns. If there is a `done`, all requests that
+ are free are held for a moment at the end, to see which are owed one, and those until theirs has run: a
+ `slotwork_try_acquire` of another thread may find none meanwhile. So a `done` must not wait for a thread that waits for a request.
  */
 slotwork_status slotwork_drain(const slotwork_submitter *submitter);
 
 /*
  As `slotwork_drain`, for at most so many nanoseconds. When the time runs out, no `done` was run: each runs later, as if
- this had not been called.
+ this had not been called. When all has ended in time, all `done`s are run, however long they take.
  */
 slotwork_status slotwork_drain_timeout(const slotwork_submitter *submitter,
                                        uint64_t nanoseconds);

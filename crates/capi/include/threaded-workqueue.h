@@ -33,7 +33,8 @@ typedef struct ThreadedWorkqueueOps {
      */
     int (*thread_request_init)(void *request);
     /*
-     Called once with each request that was initialised, at the latest by the time that the workqueue is destroyed.
+     Called once with each request that was initialised, at the latest by the time that the workqueue is destroyed. It must
+     not use the workqueue.
      */
     void (*thread_request_uninit)(void *request);
     /*
@@ -75,6 +76,7 @@ struct Threads *threaded_workqueue_create(const char *name,
  Handles what was submitted, runs what is to be run when requests are done, ends the threads, uninitialises all
  requests and frees everything. What runs when a request is done may submit what the program holds meanwhile, which is
  handled too; none is free for it. Not to be called by a handler, nor by what runs when a request is done. NULL is ignored.
+ In a process that was forked it does nothing.
  */
 void threaded_workqueue_destroy(struct Threads *threads);
 

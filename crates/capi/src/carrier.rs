@@ -40,7 +40,7 @@ pub(crate) trait Carrier: Send + Sync {
     fn submitter(self: Arc<Self>) -> Result<Box<dyn Submitting>, Status>;
     /// Ends the workers: after handling what is queued, or after cancelling it.
     fn shutdown(&self, cancel: bool) -> Result<Report, Status>;
-    /// As `shutdown`, and collects what was handled.
+    /// As `shutdown`, and collects what was handled; refused also inside of a `done`, before it has any effect.
     fn close(&self) -> Result<(), Status>;
     fn report(&self) -> Report;
     fn wakes(&self) -> (u64, u64);
@@ -153,6 +153,10 @@ impl<D: Design> Carrier for Queue<D> {
     }
 
     fn close(&self) -> Result<(), Status> {
+        // Also in a `done`: whoever it is called from still uses the queue.
+        if self.workqueue.is_inside() {
+            return Err(Status::InsideHandler);
+        }
         self.shutdown(false)?;
         let submitter = self.spare().take();
         // Out of the lock: it runs `done` for what was handled, and that may ask for anything.
@@ -274,6 +278,10 @@ impl<D: Design> Submitting for Typed<D> {
 
 impl<D: Design> Drop for Typed<D> {
     fn drop(&mut self) {
+        // A lock of the queue may have been held by another thread as this process was forked.
+        if self.submitter.is_forked() {
+            return;
+        }
         for slot in 0..self.queue.slots {
             if self.held.of(slot).take() {
                 // SAFETY: as in `release`.

@@ -2,6 +2,7 @@
 
 use slotwork::Dispatch;
 use slotwork_workqueue::{Configuration, Waiting};
+use std::ffi::OsString;
 
 /// What the 2018 interface runs on if nothing else is asked for: the leader of the one-submitter ranking, see
 /// notes/c-interface.md for what speaks against it.
@@ -35,23 +36,42 @@ pub(crate) fn dispatch(number: u32) -> Option<Dispatch> {
     DISPATCHES.get(number as usize).map(|&(_, dispatch)| dispatch)
 }
 
-/// The design that the environment asks for, or `default`; and its waiting and dispatch policy. `look` finds a variable.
+/// A variable of the environment, if it is set and not empty. `look` finds it.
 ///
 /// # Errors
-/// In words, when a policy is unknown. An unknown design is found out by whoever builds it.
+/// In words, when it is not UTF-8: so it is none of the known words, and to pass it over would hide that.
+fn set(look: impl Fn(&str) -> Option<OsString>, variable: &str) -> Result<Option<String>, String> {
+    let value = look(variable).filter(|value| !value.is_empty()).map(OsString::into_string).transpose();
+    value.map_err(|value| format!("{variable} is not UTF-8: {}", value.display()))
+}
+
+/// The design that the environment asks for, or `default`. `look` finds a variable.
+///
+/// # Errors
+/// In words. An unknown design is found out by whoever builds it.
+pub(crate) fn design_from_environment(
+    look: impl Fn(&str) -> Option<OsString>,
+    default: &str,
+) -> Result<String, String> {
+    Ok(set(look, "SLOTWORK_DESIGN")?.unwrap_or_else(|| default.into()))
+}
+
+/// As [`design_from_environment`]; and its waiting and dispatch policy.
+///
+/// # Errors
+/// In words, also when a policy is unknown.
 pub(crate) fn from_environment(
-    look: impl Fn(&str) -> Option<String>,
+    look: impl Fn(&str) -> Option<OsString>,
     default: &str,
     configuration: &mut Configuration,
 ) -> Result<String, String> {
-    let set = |variable: &str| look(variable).filter(|value| !value.is_empty());
-    if let Some(name) = set("SLOTWORK_WAITING") {
+    if let Some(name) = set(&look, "SLOTWORK_WAITING")? {
         configuration.waiting = named("waiting policy", &WAITINGS, &name)?;
     }
-    if let Some(name) = set("SLOTWORK_DISPATCH") {
+    if let Some(name) = set(&look, "SLOTWORK_DISPATCH")? {
         configuration.dispatch = named("dispatch policy", &DISPATCHES, &name)?;
     }
-    Ok(set("SLOTWORK_DESIGN").unwrap_or_else(|| default.into()))
+    design_from_environment(look, default)
 }
 
 #[cfg(test)]
@@ -82,5 +102,16 @@ mod tests {
         assert_eq!((configuration.waiting, configuration.dispatch), (Waiting::BUSY_1000, Dispatch::FillFirst));
         let wrong = from_environment(|_| Some("sideways".into()), "bitmap", &mut configuration).unwrap_err();
         assert!(wrong.contains("'sideways'") && wrong.contains("settle, spin"), "{wrong}");
+    }
+
+    #[test]
+    #[cfg(unix)]
+    fn a_variable_that_is_not_utf_8_is_told_and_not_passed_over() {
+        use std::os::unix::ffi::OsStringExt;
+        for variable in ["SLOTWORK_DESIGN", "SLOTWORK_WAITING", "SLOTWORK_DISPATCH"] {
+            let look = |looked: &str| (looked == variable).then(|| OsString::from_vec(b"bit\xffmap".into()));
+            let words = from_environment(look, "bitmap", &mut Configuration::default()).unwrap_err();
+            assert!(words.contains(&format!("{variable} is not UTF-8: bit")), "{words}");
+        }
     }
 }

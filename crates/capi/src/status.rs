@@ -12,8 +12,8 @@ pub enum Status {
     Ok = 0,
     /// An argument that may not be null is.
     Null = 1,
-    /// The configuration's or the operations' size is unknown, a field beyond it is not zero, or a value is none of
-    /// its enumeration.
+    /// A structure's size is smaller than it ever was, a field that is not known is not zero, a value is none of
+    /// its enumeration, or a variable of the environment is not UTF-8.
     Configuration = 2,
     /// There is no design of that name.
     UnknownDesign = 3,
@@ -37,7 +37,8 @@ pub enum Status {
     Timeout = 12,
     /// The queue was shut down.
     Stopped = 13,
-    /// A handler, or what runs when it is done, may not do this to its own queue: it would wait for itself.
+    /// A handler, or what runs when it is done, may not do this to its own queue: it would wait for itself, or destroy what
+    /// it is called from.
     InsideHandler = 14,
     /// The process was forked from the one that has the workers.
     Forked = 15,
@@ -47,7 +48,7 @@ pub enum Status {
     NotHeld = 17,
     /// The submitter belongs to another thread.
     WrongThread = 18,
-    /// The handle was destroyed. Only a debug build finds this out.
+    /// The handle was destroyed, or never was one. Only a debug build finds this out.
     DeadHandle = 19,
     /// The library failed. Nothing is known of the queue any more.
     Internal = 20,

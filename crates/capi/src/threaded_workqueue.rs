@@ -10,6 +10,7 @@ use crate::status::Status;
 use slotwork_workqueue::Configuration;
 use std::cell::Cell;
 use std::ffi::{c_char, c_int, c_uint, c_void};
+use std::mem::ManuallyDrop;
 use std::ptr::null_mut;
 use std::sync::Arc;
 
@@ -23,7 +24,8 @@ pub struct ThreadedWorkqueueOps {
     /// Called with each request, zeroed, while the workqueue is created. A negative answer is a failure: what had
     /// been initialised is uninitialised, and nothing is created.
     pub thread_request_init: Option<unsafe extern "C" fn(request: *mut c_void) -> c_int>,
-    /// Called once with each request that was initialised, at the latest by the time that the workqueue is destroyed.
+    /// Called once with each request that was initialised, at the latest by the time that the workqueue is destroyed. It must
+    /// not use the workqueue.
     pub thread_request_uninit: Option<unsafe extern "C" fn(request: *mut c_void)>,
     /// Called on a worker thread, once for each submitted request.
     pub thread_request_handler: Option<unsafe extern "C" fn(request: *mut c_void)>,
@@ -38,8 +40,9 @@ pub struct ThreadedWorkqueueOps {
 // In lines of its own: each call writes to it, and the allocator may have put beside it what a worker reads.
 #[repr(align(128))]
 pub struct Threads {
-    submitter: Box<dyn Submitting>,
-    carrier: Arc<dyn Carrier>,
+    /// Both are there until `single` ends.
+    submitter: ManuallyDrop<Box<dyn Submitting>>,
+    carrier: ManuallyDrop<Arc<dyn Carrier>>,
     single: Single,
     /// It is being destroyed: what runs when a request is done gets no other any more.
     ending: Cell<bool>,
@@ -79,10 +82,11 @@ pub unsafe extern "C" fn threaded_workqueue_create(
         if let Some(name) = unsafe { string(name) } {
             configuration.name = name;
         }
-        let design = from_environment(|variable| std::env::var(variable).ok(), ONE_SUBMITTER, &mut configuration)
+        let design = from_environment(|variable| std::env::var_os(variable), ONE_SUBMITTER, &mut configuration)
             .map_err(|words| (Status::Configuration, words))?;
         let carrier = build(&design, configuration, ops.request_size, ops.callbacks())?;
         let submitter = Arc::clone(&carrier).submitter().map_err(|status| (status, String::new()))?;
+        let (submitter, carrier) = (ManuallyDrop::new(submitter), ManuallyDrop::new(carrier));
         let (single, ending, submitted) = (Single::new(), Cell::new(false), Cell::new(false));
         Ok(Threads { submitter, carrier, single, ending, submitted })
     });
@@ -92,6 +96,7 @@ pub unsafe extern "C" fn threaded_workqueue_create(
 /// Handles what was submitted, runs what is to be run when requests are done, ends the threads, uninitialises all
 /// requests and frees everything. What runs when a request is done may submit what the program holds meanwhile, which is
 /// handled too; none is free for it. Not to be called by a handler, nor by what runs when a request is done. NULL is ignored.
+/// In a process that was forked it does nothing.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn threaded_workqueue_destroy(threads: *mut Threads) {
     if threads.is_null() {
@@ -120,10 +125,17 @@ pub unsafe extern "C" fn threaded_workqueue_destroy(threads: *mut Threads) {
             }
         }
         handle.carrier.shutdown(false)?;
-        // SAFETY: as above; the reference is not used any more, and nothing is left that would call the workqueue.
-        let Threads { submitter, carrier, .. } = *unsafe { alive::take(threads) }?;
-        drop(submitter);
-        carrier.close()
+        // No `done` is left that would call the workqueue. The handle stays while `uninit`s run, which should not.
+        handle.single.end()?;
+        // SAFETY: `end` lets one call through, which is this, and nobody after it: so both are read once, and not used there.
+        let (submitter, carrier) =
+            unsafe { (std::ptr::read(&raw const handle.submitter), std::ptr::read(&raw const handle.carrier)) };
+        drop(ManuallyDrop::into_inner(submitter));
+        carrier.close()?;
+        drop(ManuallyDrop::into_inner(carrier));
+        // SAFETY: as above; nothing refers to it any more.
+        drop(unsafe { alive::take(threads) }?);
+        Ok(())
     });
 }
 

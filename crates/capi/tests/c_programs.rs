@@ -67,6 +67,7 @@ fn misuse_is_named() {
         ("misuse_wait_in_handler", "threaded_workqueue_wait_for_requests: a handler may not"),
         ("misuse_destroy_in_handler", "threaded_workqueue_destroy: a handler may not"),
         ("misuse_destroy_in_done", "threaded_workqueue_destroy: a handler may not"),
+        ("misuse_destroy_in_uninit", "threaded_workqueue_destroy: a handler may not"),
     ];
     let only_in_debug = [
         ("debug_misuse_after_destroy", "threaded_workqueue_get_request: the handle was destroyed"),

@@ -39,12 +39,14 @@ causes! {
     Memory "memory" "Lines that nobody had.";
     Invalidate "invalidations" "Copies of others that had to be given up before a write.";
     LineWait "waiting for a line" "A line was busy with the requests of others.";
-    Buffer "store buffer" "Earlier stores had to be done first, or the store buffer was full.";
+    Buffer "earlier accesses" "Earlier stores and loads had to be done first, or the store buffer was full.";
     Spin "spinning" "Spin hints, and looks that found nothing new.";
     Work "working" "The handler's and the submitter's own work.";
     System "system calls" "Going to sleep, waking others, yielding.";
     Switch "switches" "The core went from one thread to another.";
     Asleep "asleep" "Asleep, until the wake had arrived.";
+    Allocator "allocator" "Memory was taken, or given back.";
+    Interrupted "interrupted" "A tick, or whatever is below the system, had the core.";
     Queued "waiting for a core" "Ready to run, but the core was another thread's.";
 }
 

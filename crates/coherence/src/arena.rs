@@ -55,6 +55,18 @@ static HIGHEST: AtomicUsize = AtomicUsize::new(0);
 thread_local! {
     /// The arena this thread allocates from, plus one; 0 for none.
     static CURRENT: Cell<usize> = const { Cell::new(0) };
+    /// Allocations and frees within arenas.
+    static CALLS: Cell<u64> = const { Cell::new(0) };
+}
+
+/// How often this thread has taken memory from arenas, or given it back to them while one was its own.
+#[inline]
+pub(crate) fn allocator_calls() -> u64 {
+    CALLS.get()
+}
+
+fn count_call() {
+    _ = CALLS.try_with(|calls| calls.set(calls.get() + 1));
 }
 
 /// The allocator of a program that simulates.
@@ -73,6 +85,7 @@ impl Arena {
     }
 
     fn alloc(&self, layout: Layout) -> Option<*mut u8> {
+        count_call();
         let size = layout.size().checked_next_multiple_of(GRAIN)?.max(GRAIN);
         let align = layout.align().max(GRAIN);
         let base = self.base.load(Ordering::Relaxed);
@@ -99,6 +112,7 @@ impl Arena {
     /// # Safety
     /// `block` is an allocation of this arena with this layout, and is not used any more.
     unsafe fn dealloc(&self, block: *mut u8, layout: Layout) {
+        count_call();
         let size = layout.size().next_multiple_of(GRAIN).max(GRAIN);
         if layout.align() <= GRAIN && size <= LARGEST_CLASS {
             self.alone(|| {

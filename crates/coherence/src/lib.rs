@@ -41,6 +41,7 @@ mod random;
 mod report;
 mod run;
 mod trace;
+mod under_way;
 
 pub use account::{Account, Cause};
 pub use arena::LineAllocator;

@@ -15,6 +15,7 @@
 
 use crate::account::{Account, Cause, Time, picoseconds};
 use crate::profile::{Cost, MAX_CORES, Profile};
+use crate::under_way::{Room, UnderWay};
 use slotwork::Site;
 
 /// A set of cores.
@@ -63,6 +64,9 @@ impl CoreSet {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Kind {
     Load,
+    /// A payload is read and written: its value decides nothing, so the thread does not wait for it, and the line is asked for
+    /// once, for both.
+    Own,
     Store,
     /// A read-modify-write, whether it writes in the end or not: a compare-exchange takes the line either way.
     Exchange,
@@ -96,6 +100,12 @@ pub(crate) struct Line {
     /// Those that may read it; the owner too.
     holders: CoreSet,
     free_at: Time,
+    /// When the owner's read-modify-write is done: until then it cannot read what that leaves behind.
+    settled_at: Time,
+    /// The store that fetches it now: whose, and until when. Others of the same core are done with it.
+    storing: (u16, Time),
+    /// The core that fetched it last, if that was for a load, and which access of that core it was.
+    loaded: (u16, u64),
     last_socket: u16,
     pub(crate) watches: Vec<Watch>,
     pub(crate) figures: LineFigures,
@@ -109,6 +119,9 @@ impl Line {
             owner: None,
             holders: CoreSet::default(),
             free_at: 0,
+            settled_at: 0,
+            storing: (0, 0),
+            loaded: (u16::MAX, 0),
             last_socket: 0,
             watches: Vec::new(),
             figures: LineFigures::default(),
@@ -119,21 +132,6 @@ impl Line {
     #[inline]
     pub(crate) fn is_held_by(&self, core: usize) -> bool {
         self.holders.has(core)
-    }
-}
-
-/// The stores of one core that wait for their lines, done in order.
-#[derive(Debug, Default)]
-pub(crate) struct StoreBuffer {
-    /// When each is done.
-    pending: std::collections::VecDeque<Time>,
-    last: Time,
-}
-
-impl StoreBuffer {
-    /// When all of it is done.
-    pub(crate) fn drained_at(&self) -> Time {
-        self.last
     }
 }
 
@@ -151,12 +149,14 @@ pub(crate) struct Costs {
     exchange: Time,
     pub(crate) fence: Time,
     pub(crate) pause: Time,
-    entries: usize,
+    room: Room,
 }
 
 impl Costs {
     pub(crate) fn of(profile: &Profile) -> Self {
         let time = |cost| picoseconds(profile.cost(cost));
+        #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "the profile bounds it")]
+        let count = |cost| profile.cost(cost) as usize;
         Self {
             hit: time(Cost::Hit),
             store: time(Cost::Store),
@@ -169,8 +169,11 @@ impl Costs {
             exchange: time(Cost::Exchange),
             fence: time(Cost::Fence),
             pause: time(Cost::Pause),
-            #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "the profile bounds it")]
-            entries: profile.cost(Cost::Entries) as usize,
+            room: Room {
+                fetches: count(Cost::Overlap),
+                exchanges: count(Cost::ExchangeOverlap),
+                stores: count(Cost::Entries),
+            },
         }
     }
 }
@@ -182,6 +185,8 @@ pub(crate) struct Requester {
     pub(crate) socket: usize,
     /// Of what the core does by itself: 1 in 1024ths of the profile's speed.
     pub(crate) slowness: u64,
+    /// Accesses that it has made.
+    pub(crate) made: u64,
     /// By which transfers differ from the profile, in 1024ths.
     pub(crate) noise: u64,
 }
@@ -201,6 +206,8 @@ impl Requester {
 pub(crate) struct Outcome {
     /// How long the thread waits for it.
     pub(crate) time: Time,
+    /// After how much of that a load sees what is there, if not at once.
+    pub(crate) sees_after: Time,
     /// When copies of others became void; none where there were none.
     pub(crate) invalidated_at: Option<Time>,
     /// Whether it was a load of a line that the core had.
@@ -215,6 +222,9 @@ struct Way {
 }
 
 impl Line {
+    /// So many accesses beyond a load, a core has foreseen a write.
+    const FORESEEN: u64 = 16;
+
     /// Performs an access that is made at `now`, and books it.
     #[allow(clippy::too_many_arguments, reason = "the parts of one access")]
     pub(crate) fn access(
@@ -222,7 +232,7 @@ impl Line {
         kind: Kind,
         by: Requester,
         now: Time,
-        buffer: &mut StoreBuffer,
+        under_way: &mut UnderWay,
         costs: &Costs,
         sockets: &[CoreSet],
         account: &mut Account,
@@ -230,82 +240,94 @@ impl Line {
         self.figures.accesses += 1;
         let had = self.is_held_by(by.core);
         if kind == Kind::Load && had {
-            let time = by.own(costs.hit);
-            account.add(Cause::Hit, time);
-            return Outcome { time, invalidated_at: None, quiet: true };
-        }
-        let mut at = now;
-        if kind == Kind::Exchange {
-            // Earlier stores come first.
-            at = at.max(buffer.last);
-            account.add(Cause::Buffer, at - now);
+            let own = by.own(costs.hit);
+            let wait = if self.owner == u16::try_from(by.core).ok() { self.settled_at.saturating_sub(now) } else { 0 };
+            account.add(Cause::Buffer, wait);
+            account.add(Cause::Hit, own);
+            return Outcome { time: wait + own, sees_after: 0, invalidated_at: None, quiet: wait == 0 };
         }
         let others = self.holders.without(by.core);
-        let owned = had && others.is_empty();
+        let core = u16::try_from(by.core).unwrap_or(u16::MAX);
+        // A write that follows a load closely was foreseen when the load was made: the line came for both.
+        let foreseen = kind != Kind::Load && had && self.loaded.0 == core && by.made - self.loaded.1 <= Self::FORESEEN;
+        // A store that finds an earlier one of its core still fetching the line is done with that one.
+        let joins = kind == Kind::Store && self.storing.0 == core && self.storing.1 > now;
+        let owned = (had && others.is_empty()) || foreseen || joins;
         let copies = kind != Kind::Load && !others.is_empty();
-        let own = by.own(if kind == Kind::Exchange { costs.exchange + costs.hit } else { costs.hit });
-        let (start, way) = if owned {
-            (at, Way { latency: 0, occupancy: 0, cause: Cause::Hit })
+        let (from, way) = if owned {
+            (now, Way { latency: 0, occupancy: 0, cause: Cause::Hit })
         } else {
-            let from = if kind == Kind::Store { at.max(buffer.last) } else { at };
-            (from.max(self.free_at), self.way(kind, by, &others, costs, sockets))
+            let from = match kind {
+                Kind::Load | Kind::Own => now,
+                Kind::Store => under_way.store_may_begin(costs.room),
+                Kind::Exchange => under_way.exchange_may_begin(costs.room),
+            };
+            (now.max(from), self.way(kind, by, &others, costs, sockets))
         };
-        if kind == Kind::Store {
-            return self.buffer_store(start, &way, by, now, owned, copies, buffer, costs, account);
+        let start = if owned { now } else { from.max(self.free_at) };
+        let there = if joins { self.storing.1 } else { start + way.latency };
+        let mut sees_after = 0;
+        let time = match kind {
+            Kind::Load => {
+                let own = by.own(costs.hit);
+                account.add(Cause::LineWait, start - now);
+                account.add(way.cause, way.latency);
+                account.add(Cause::Hit, own);
+                self.book(there - now, start - now, start + way.occupancy);
+                // While the owner's store is under way, what it stores meanwhile is seen too.
+                sees_after = self.storing.1.min(start).saturating_sub(now);
+                there + own - now
+            }
+            Kind::Store => {
+                let (done, stall) = under_way.store(now, there, !owned, costs.room);
+                let issue = by.own(costs.store);
+                account.add(Cause::Hit, issue);
+                account.add(Cause::Buffer, stall);
+                if !owned {
+                    // Nobody waits for it, but the line is busy: whoever wants it next does.
+                    self.book(stall, 0, done);
+                    self.storing = (core, done);
+                }
+                issue + stall
+            }
+            Kind::Own | Kind::Exchange => {
+                let exchange = (kind == Kind::Exchange).then(|| by.own(costs.exchange));
+                let own = by.own(costs.hit) + exchange.unwrap_or(0);
+                let late = under_way.over_at() > there;
+                if owned && !late {
+                    account.add(Cause::Hit, own);
+                    self.settled_at = now + own;
+                    own
+                } else {
+                    let (done, stall) = under_way.fetch(now, there, exchange.map(|_| own), costs.room);
+                    let stall = stall.saturating_sub(own);
+                    let line_wait = stall.min(start - now);
+                    account.add(Cause::Hit, own);
+                    account.add(Cause::LineWait, line_wait);
+                    account.add(if owned || late { Cause::Buffer } else { way.cause }, stall - line_wait);
+                    self.settled_at = done;
+                    if !owned {
+                        self.book(stall, line_wait, done);
+                    }
+                    own + stall
+                }
+            }
+        };
+        if joins && !(had && others.is_empty()) {
+            // Whoever asked for the line since then gets it after this store.
+            return Outcome { time, sees_after, invalidated_at: None, quiet: false };
         }
-        let done = start + way.latency + own;
-        account.add(Cause::LineWait, start - at);
-        account.add(way.cause, way.latency);
-        account.add(Cause::Hit, own);
-        if !owned {
-            self.figures.transfers += 1;
-            self.figures.cost_picoseconds += start - at + way.latency;
-            self.figures.wait_picoseconds += start - at;
-            self.free_at = start + way.occupancy + if kind == Kind::Exchange { own } else { 0 };
-        }
+        self.loaded = (if kind == Kind::Load { core } else { u16::MAX }, by.made);
         self.hand_over(kind, by, &others, copies);
-        Outcome { time: done - now, invalidated_at: copies.then_some(start), quiet: false }
+        Outcome { time, sees_after, invalidated_at: copies.then_some(start), quiet: false }
     }
 
-    /// A store: the thread goes on, unless the buffer is full.
-    #[allow(clippy::too_many_arguments, reason = "the parts of one access")]
-    fn buffer_store(
-        &mut self,
-        start: Time,
-        way: &Way,
-        by: Requester,
-        now: Time,
-        owned: bool,
-        copies: bool,
-        buffer: &mut StoreBuffer,
-        costs: &Costs,
-        account: &mut Account,
-    ) -> Outcome {
-        let issue = by.own(costs.store);
-        let start = start.max(buffer.last);
-        let done = start + way.latency;
-        while buffer.pending.front().is_some_and(|&done| done <= now) {
-            buffer.pending.pop_front();
-        }
-        let mut stall = 0;
-        if buffer.pending.len() >= costs.entries
-            && let Some(first) = buffer.pending.pop_front()
-        {
-            stall = first.saturating_sub(now);
-        }
-        if !owned {
-            buffer.pending.push_back(done);
-            self.figures.transfers += 1;
-            // Nobody waits for it, but the line is busy: whoever wants it next does.
-            self.figures.cost_picoseconds += stall;
-            self.free_at = done;
-        }
-        buffer.last = done.max(buffer.last);
-        account.add(Cause::Hit, issue);
-        account.add(Cause::Buffer, stall);
-        let others = self.holders.without(by.core);
-        self.hand_over(Kind::Store, by, &others, copies);
-        Outcome { time: issue + stall, invalidated_at: copies.then_some(start), quiet: false }
+    /// Books a transfer: what it cost the thread, what of that was waiting, and until when the line is busy.
+    fn book(&mut self, cost: Time, wait: Time, free_at: Time) {
+        self.figures.transfers += 1;
+        self.figures.cost_picoseconds += cost;
+        self.figures.wait_picoseconds += wait;
+        self.free_at = free_at;
     }
 
     fn hand_over(&mut self, kind: Kind, by: Requester, others: &CoreSet, copies: bool) {
@@ -343,7 +365,7 @@ impl Line {
                 };
                 Way { latency, occupancy, cause: booked(near) }
             }
-            Kind::Store | Kind::Exchange => {
+            Kind::Own | Kind::Store | Kind::Exchange => {
                 // The farthest copy decides; each further one adds its acknowledgement.
                 let near = others.within(own_socket);
                 let latency = distance(near) + costs.acknowledge * (others.len() - 1);

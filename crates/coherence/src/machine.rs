@@ -9,15 +9,19 @@
 //! A thread runs on until its clock is beyond that of another core; then it waits its turn. So all accesses are made in the
 //! order of simulated time, and nothing depends on anything but the program, the profile and the seed.
 
+mod interrupt;
+mod schedule;
 mod sleep;
 mod spin;
 
 use self::spin::Look;
 use crate::account::{Account, Cause, Time, picoseconds};
-use crate::line::{CoreSet, Costs, Kind, Line, Requester, StoreBuffer};
+use crate::arena::allocator_calls;
+use crate::line::{CoreSet, Costs, Kind, Line, Requester};
 use crate::profile::{Cost, Profile};
 use crate::random::Random;
 use crate::trace::Trace;
+use crate::under_way::UnderWay;
 use rustc_hash::FxHashMap;
 use slotwork::Site;
 use std::cmp::Reverse;
@@ -26,6 +30,9 @@ use std::collections::{BinaryHeap, VecDeque};
 /// Bytes of a cache line.
 pub(crate) const LINE_BYTES: usize = 64;
 const ARENA_LINES: usize = crate::arena::ARENA_BYTES / LINE_BYTES;
+
+/// More than there are threads: generators of cores are numbered from here on.
+const MAX_THREADS: usize = 1 << 20;
 
 /// Whether a thread goes on, or has to give way first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -77,7 +84,12 @@ struct Core {
     slice_end: Time,
     /// Since when it has had nothing to do.
     idle_from: Time,
-    buffer: StoreBuffer,
+    under_way: UnderWay,
+    /// When it is interrupted next, and for how long.
+    interrupt: (Time, Time),
+    random: Random,
+    /// Accesses made.
+    made: u64,
     /// Of the entry in the heap that counts.
     generation: u64,
 }
@@ -104,6 +116,8 @@ pub(crate) struct Machine {
     pub(crate) lines: Vec<Line>,
     sleepers: FxHashMap<usize, VecDeque<usize>>,
     jitter: f64,
+    /// Calls of the allocator that are paid for.
+    allocator_calls: u64,
     pub(crate) accesses: u64,
     pub(crate) made_up: u64,
     pub(crate) turns: u64,
@@ -117,21 +131,25 @@ impl Machine {
     /// Most lines that a look may load and count as one.
     const MOST_LINES: usize = 4096;
 
-    pub(crate) fn new(profile: &Profile, base: usize, idle_limit: u64, trace: Option<Trace>) -> Self {
+    pub(crate) fn new(profile: &Profile, base: usize, seed: u64, idle_limit: u64, trace: Option<Trace>) -> Self {
+        let [every, length] = [Cost::InterruptEvery, Cost::Interrupt].map(|cost| picoseconds(profile.cost(cost)));
         let order = profile.cores_in_order();
         let mut sockets = vec![CoreSet::default(); order.iter().map(|core| core.0 + 1).max().unwrap_or(1)];
         for (at, &(socket, _)) in order.iter().enumerate() {
             sockets[socket].insert(at);
         }
         #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a speed is at least 0.01")]
-        let cores = order.iter().map(|&(socket, speed)| Core {
+        let cores = order.iter().enumerate().map(|(at, &(socket, speed))| Core {
             socket,
             slowness: (1024.0 / speed) as u64,
             current: None,
             queue: VecDeque::new(),
             slice_end: 0,
             idle_from: 0,
-            buffer: StoreBuffer::default(),
+            under_way: UnderWay::default(),
+            interrupt: (if every == 0 { Time::MAX } else { every * (at as Time % 7 + 1) / 8 }, length),
+            random: Random::new(seed, MAX_THREADS + at),
+            made: 0,
             generation: 0,
         });
         Self {
@@ -149,6 +167,7 @@ impl Machine {
             lines: Vec::new(),
             sleepers: FxHashMap::default(),
             jitter: profile.cost(Cost::Jitter),
+            allocator_calls: 0,
             accesses: 0,
             made_up: 0,
             turns: 0,
@@ -180,6 +199,11 @@ impl Machine {
         self.make_ready(number, 0);
     }
 
+    /// What was allocated so far was for building, and is paid for.
+    pub(crate) fn begin(&mut self) {
+        self.allocator_calls = allocator_calls();
+    }
+
     fn cost(&self, cost: Cost) -> Time {
         picoseconds(self.profile.cost(cost))
     }
@@ -193,174 +217,6 @@ impl Machine {
         thread.clock += time;
         thread.account.add(cause, time);
     }
-
-    // ── who goes next ──
-
-    /// The thread whose turn it is; none when nobody will ever run again.
-    pub(crate) fn next(&mut self) -> Option<usize> {
-        loop {
-            let Reverse((time, event, generation)) = self.heap.pop()?;
-            match event {
-                Event::Core(core) if self.cores[core].generation == generation => {
-                    let Some(thread) = self.cores[core].current else { continue };
-                    self.cores[core].generation += 1;
-                    self.current = thread;
-                    self.turns += 1;
-                    if self.threads[thread].state == State::Spinning {
-                        self.resume_spinning(thread, time);
-                    }
-                    self.threads[thread].state = State::Running;
-                    self.set_limit();
-                    return Some(thread);
-                }
-                Event::Timer(thread) if self.threads[thread].sleep == generation => {
-                    if self.threads[thread].state == State::Parked {
-                        self.wake(thread, time);
-                    }
-                }
-                Event::Core(_) | Event::Timer(_) => {}
-            }
-        }
-    }
-
-    /// Until when the current thread may run on.
-    fn set_limit(&mut self) {
-        while let Some(&Reverse((time, event, generation))) = self.heap.peek() {
-            let counts = match event {
-                Event::Core(core) => self.cores[core].generation == generation,
-                Event::Timer(thread) => self.threads[thread].sleep == generation,
-            };
-            if counts {
-                self.limit = time;
-                break;
-            }
-            self.heap.pop();
-        }
-        if self.heap.is_empty() {
-            self.limit = Time::MAX;
-        }
-        let core = &self.cores[self.threads[self.current].core];
-        if !core.queue.is_empty() {
-            self.limit = self.limit.min(core.slice_end);
-        }
-    }
-
-    /// Puts a core's current thread among those that wait for their turn.
-    fn line_up(&mut self, core: usize, time: Time) {
-        self.cores[core].generation += 1;
-        self.heap.push(Reverse((time, Event::Core(core), self.cores[core].generation)));
-        self.limit = self.limit.min(time);
-    }
-
-    /// Whether the current thread's clock lets it make an access now.
-    #[inline]
-    pub(crate) fn turn(&mut self) -> Turn {
-        if self.idle_events > self.idle_limit {
-            return self.give_up();
-        }
-        if self.threads[self.current].clock <= self.limit { Turn::Go } else { self.give_way() }
-    }
-
-    /// Nothing was achieved for too long: gives way for good.
-    #[cold]
-    fn give_up(&mut self) -> Turn {
-        let (_, core, clock) = self.here();
-        self.line_up(core, clock);
-        Turn::Wait
-    }
-
-    fn give_way(&mut self) -> Turn {
-        self.set_limit();
-        let (thread, core, clock) = self.here();
-        if clock <= self.limit {
-            return Turn::Go;
-        }
-        if !self.cores[core].queue.is_empty() && clock >= self.cores[core].slice_end {
-            self.requeue(thread, core, clock);
-        } else {
-            self.line_up(core, clock);
-        }
-        Turn::Wait
-    }
-
-    fn here(&self) -> (usize, usize, Time) {
-        let thread = &self.threads[self.current];
-        (self.current, thread.core, thread.clock)
-    }
-
-    /// The current thread goes to the end of its core's queue.
-    fn requeue(&mut self, thread: usize, core: usize, clock: Time) {
-        self.threads[thread].state = State::Ready;
-        self.threads[thread].since = clock;
-        self.cores[core].queue.push_back(thread);
-        self.switch(core, clock);
-    }
-
-    /// A core goes on with the next thread of its queue, if there is one.
-    fn switch(&mut self, core: usize, now: Time) {
-        let Some(next) = self.cores[core].queue.pop_front() else {
-            self.cores[core].current = None;
-            self.cores[core].idle_from = now;
-            return;
-        };
-        let ready = self.threads[next].since;
-        let at = now.max(ready).max(self.cores[core].buffer.drained_at());
-        let switch = self.cost(Cost::Switch);
-        let thread = &mut self.threads[next];
-        thread.account.add(Cause::Queued, at - ready);
-        if let Some(trace) = &mut self.trace {
-            trace.note(next, Cause::Queued, ready, at - ready);
-            trace.note(next, Cause::Switch, at, switch);
-        }
-        thread.account.add(Cause::Switch, switch);
-        thread.clock = at + switch;
-        let quantum = self.cost(Cost::Quantum);
-        let clock = at + switch;
-        self.cores[core].current = Some(next);
-        self.cores[core].slice_end = clock + quantum;
-        self.line_up(core, clock);
-    }
-
-    /// A thread wants its core from `at` on.
-    fn make_ready(&mut self, thread: usize, at: Time) {
-        let core = self.threads[thread].core;
-        self.threads[thread].state = State::Ready;
-        self.threads[thread].since = at;
-        if self.cores[core].current.is_none() {
-            let ready = at;
-            let at = at.max(self.cores[core].idle_from);
-            self.threads[thread].account.add(Cause::Queued, at - ready);
-            self.threads[thread].clock = at;
-            self.cores[core].current = Some(thread);
-            self.cores[core].slice_end = at + self.cost(Cost::Quantum);
-            self.line_up(core, at);
-            return;
-        }
-        self.cores[core].queue.push_back(thread);
-        let quantum = self.cost(Cost::Quantum);
-        let began = self.cores[core].slice_end.saturating_sub(quantum);
-        let earliest = at.max(began + self.cost(Cost::Preempt));
-        let slice_end = self.cores[core].slice_end.max(at).min(earliest);
-        self.cores[core].slice_end = slice_end;
-        if let Some(current) = self.cores[core].current {
-            if current == self.current && self.threads[current].state == State::Running {
-                self.limit = self.limit.min(slice_end);
-            } else if self.threads[current].state == State::Spinning {
-                let (since, _, until) = self.threads[current].look.aside;
-                self.line_up(core, until.min(slice_end.max(since)));
-            }
-        }
-    }
-
-    /// The current thread's body has returned.
-    pub(crate) fn finish(&mut self) {
-        let (thread, core, clock) = self.here();
-        self.threads[thread].state = State::Done;
-        self.idle_events = 0;
-        self.switch(core, clock);
-    }
-
-    // ── memory ──
 
     fn line_of(&mut self, address: usize) -> u32 {
         let offset = address.wrapping_sub(self.base) / LINE_BYTES;
@@ -380,17 +236,24 @@ impl Machine {
         *entry - 1
     }
 
-    /// Performs the current thread's access to the line of `address`. It is its turn.
-    pub(crate) fn access(&mut self, kind: Kind, address: usize, site: &'static Site) {
+    /// Performs the current thread's access to the line of `address`. It is its turn. What is returned passes after it has
+    /// seen what is there, when its turn comes again.
+    pub(crate) fn access(&mut self, kind: Kind, address: usize, site: &'static Site) -> Time {
         let at = self.current;
         if self.threads[at].look.making_up {
             if kind == Kind::Load {
-                return;
+                return 0;
             }
             self.found();
         }
         self.accesses += 1;
         self.idle_events += 1;
+        let calls = allocator_calls() - self.allocator_calls;
+        if calls != 0 {
+            self.allocator_calls += calls;
+            let time = self.cost(Cost::Allocate) * calls * self.cores[self.threads[at].core].slowness;
+            self.spend(Cause::Allocator, time >> 10);
+        }
         let number = self.line_of(address);
         if self.jitter != 0.0 && self.accesses & 7 == 0 {
             self.threads[at].noise = self.threads[at].random.about(self.jitter);
@@ -407,10 +270,17 @@ impl Machine {
             }
         }
         let core = &mut self.cores[thread.core];
-        let by = Requester { core: thread.core, socket: core.socket, slowness: core.slowness, noise: thread.noise };
+        core.made += 1;
+        let by = Requester {
+            core: thread.core,
+            socket: core.socket,
+            slowness: core.slowness,
+            made: core.made,
+            noise: thread.noise,
+        };
         let before = self.trace.is_some().then_some(thread.account);
         let outcome =
-            line.access(kind, by, thread.clock, &mut core.buffer, &self.costs, &self.sockets, &mut thread.account);
+            line.access(kind, by, thread.clock, &mut core.under_way, &self.costs, &self.sockets, &mut thread.account);
         let look = &mut thread.look;
         look.impure |= !outcome.quiet;
         if kind != Kind::Load || look.lines.len() == Self::MOST_LINES {
@@ -426,21 +296,35 @@ impl Machine {
         {
             trace.access(at, &before, &thread.account, thread.clock, site);
         }
-        thread.clock += outcome.time;
+        let rest = if outcome.sees_after > 0 { outcome.time - outcome.sees_after } else { 0 };
+        thread.clock += outcome.time - rest;
         if let Some(when) = outcome.invalidated_at
             && !self.lines[number as usize].watches.is_empty()
         {
             self.alert(number, when);
         }
+        rest
     }
 
-    /// A fence: waits for the store buffer.
+    /// The rest of an access whose value has been read.
+    pub(crate) fn pass(&mut self, time: Time) {
+        self.threads[self.current].clock += time;
+    }
+
+    /// What was predicted was wrong: the thread begins again when all that is under way is done.
+    pub(crate) fn mispredicted(&mut self) {
+        let (_, core, clock) = self.here();
+        let over_at = self.cores[core].under_way.over_at();
+        self.spend(Cause::Buffer, over_at.saturating_sub(clock));
+    }
+
+    /// A fence: waits for all that is under way.
     pub(crate) fn fence(&mut self) {
         self.found();
         self.idle_events += 1;
         let (thread, core, clock) = self.here();
         self.threads[thread].look.impure = true;
-        let drained = self.cores[core].buffer.drained_at();
+        let drained = self.cores[core].under_way.over_at();
         self.spend(Cause::Buffer, drained.saturating_sub(clock));
         let fence = (self.costs.fence * self.cores[core].slowness) >> 10;
         self.spend(Cause::Hit, fence);

@@ -16,8 +16,7 @@ use std::time::Duration;
 slotwork::sites! {
     /// The accesses of the machine's own: to payloads, to locks, and where threads sleep.
     pub SIMULATED_SITES in "simulated";
-    PAYLOAD_READ: Load(Relaxed), pairs [], "an owner reads the payload; the queue's handover orders it";
-    PAYLOAD_WRITE: Store(Relaxed), pairs [], "an owner writes the payload; the queue's handover orders it";
+    PAYLOAD: Store(Relaxed), pairs [], "an owner reads and writes the payload; the queue's handover orders it";
     LOCK_TAKE: CompareExchange(Acquire, Relaxed), pairs [LOCK_GIVE], "whoever has the lock sees what the last one did";
     LOCK_LOOK: Load(Relaxed), pairs [], "a look before the next attempt";
     LOCK_MARK: Rmw(Acquire), pairs [LOCK_GIVE], "takes the lock, or marks that somebody sleeps";
@@ -39,13 +38,18 @@ pub struct SimulatedThread(usize);
 #[inline]
 fn access(kind: Kind, address: usize, site: &'static Site) {
     if is_simulated() {
+        let mut rest = 0;
         await_turn(|machine| match machine.turn() {
             Turn::Go => {
-                machine.access(kind, address, site);
+                rest = machine.access(kind, address, site);
                 Turn::Go
             }
             Turn::Wait => Turn::Wait,
         });
+        if rest > 0 {
+            await_turn(Machine::turn);
+            with_machine(|machine| machine.pass(rest));
+        }
     }
 }
 
@@ -191,7 +195,11 @@ macro_rules! atomic {
             #[inline]
             fn compare_exchange(&self, current: $value, new: $value, site: &'static Site) -> Result<$value, $value> {
                 access(Kind::Exchange, std::ptr::from_ref(self).addr(), site);
-                self.0.compare_exchange(current, new, Ordering::SeqCst, Ordering::SeqCst)
+                let result = self.0.compare_exchange(current, new, Ordering::SeqCst, Ordering::SeqCst);
+                if result.is_err() && is_simulated() {
+                    with_machine(Machine::mispredicted);
+                }
+                result
             }
 
             #[inline]
@@ -333,7 +341,6 @@ impl AccessCell for SimulatedCell {
 
     fn hold(&self) {
         let address = std::ptr::from_ref(self).addr();
-        access(Kind::Load, address, &PAYLOAD_READ);
-        access(Kind::Store, address, &PAYLOAD_WRITE);
+        access(Kind::Own, address, &PAYLOAD);
     }
 }

@@ -156,7 +156,7 @@ impl Simulation {
     pub fn run(self) -> Result<Report, SimulationError> {
         let Self { arena, threads, profile, options } = self;
         let trace = options.trace.map(Trace::of_at_most);
-        let mut machine = Box::new(Machine::new(&profile, arena.base(), options.idle_limit, trace));
+        let mut machine = Box::new(Machine::new(&profile, arena.base(), options.seed, options.idle_limit, trace));
         let mut fibers = Vec::with_capacity(threads.len());
         let ways_out: Rc<[Cell<*const Yielder<(), ()>>]> =
             threads.iter().map(|_| Cell::new(std::ptr::null())).collect();
@@ -173,6 +173,7 @@ impl Simulation {
             };
             fibers.push((Some(Coroutine::with_stack(stack, body)), parker));
         }
+        machine.begin();
         MACHINE.with_borrow_mut(|current| *current = Some(machine));
         let ended = arena.inside(|| drive(&mut fibers, &ways_out));
         WAY_OUT.set(std::ptr::null());

@@ -272,9 +272,14 @@ impl<T: Send + 'static, D: Design, P: Platform> Engine<T, D, P> {
     /// Runs `done` for every handled request whose slot this client gets now.
     pub(crate) fn collect_all(&self, client: &ClientOf<T, D, P>) {
         if self.done.is_some() {
-            let held: Vec<_> = std::iter::from_fn(|| client.acquire()).collect();
+            // All of them are held for a moment, so that none comes twice; and while a `done` runs, only those with one.
+            let (owed, others): (Vec<_>, Vec<_>) =
+                std::iter::from_fn(|| client.acquire()).partition(|vacant| vacant.is_handled());
+            let vacated = others.len();
+            drop(others);
+            self.vacated(vacated);
             let mut thrown = None;
-            for mut vacant in held {
+            for mut vacant in owed {
                 // A `done` that panics keeps no other request from its own.
                 if let Err(panic) = catch_unwind(AssertUnwindSafe(|| self.collect(&mut vacant))) {
                     match &thrown {

@@ -75,6 +75,11 @@ pub(crate) fn is_collecting_for<T: Send, D: Design, P: Platform>(engine: &Engine
     innermost == here || innermost != 0 && OUTER.try_with(|outer| outer.borrow().contains(&here)).unwrap_or(false)
 }
 
+/// Whether the calling thread runs a handler or a `done` of `engine`.
+pub(crate) fn is_inside_of<T: Send, D: Design, P: Platform>(engine: &Engine<T, D, P>) -> bool {
+    is_worker_of(engine) || is_collecting_for(engine)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -102,5 +107,17 @@ mod tests {
             assert_eq!(now(), [true, false, false], "a done that panicked is over");
         });
         assert_eq!(now(), [false; 3]);
+    }
+
+    #[test]
+    fn a_worker_and_whoever_runs_a_done_are_inside() {
+        let engine = || Engine::<(), Bitmap, Native>::new(1, Waiting::default(), crate::Completion::OneEvent, None);
+        let (one, other) = (engine(), engine());
+        let now = || [&one, &other].map(is_inside_of);
+        assert_eq!(now(), [false; 2]);
+        collecting(&one, || assert_eq!(now(), [true, false]));
+        serves(&other);
+        assert_eq!(now(), [false, true]);
+        collecting(&one, || assert_eq!(now(), [true; 2]));
     }
 }

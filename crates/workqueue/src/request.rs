@@ -33,6 +33,11 @@ impl<T> Request<T> {
         self.uncollected = true;
     }
 
+    /// Whether [`Request::take_handled`] would give the value.
+    pub(crate) fn is_handled(&self) -> bool {
+        self.uncollected && self.fate == Fate::Handled
+    }
+
     /// The value, if the request was handled and this is the first call since.
     #[inline]
     pub(crate) fn take_handled(&mut self) -> Option<&mut T> {

@@ -1,7 +1,7 @@
 //! The submitting side: requests, results, drains.
 
 use crate::Engine;
-use crate::inside::{is_collecting_for, is_worker_of};
+use crate::inside::is_inside_of;
 use crate::request::{Fate, Request};
 use slotwork::{Client, ClientError, Design, Dispatch, Many, Native, Platform, RequestQueue, SlotId, Vacant};
 use std::cell::Cell;
@@ -123,13 +123,20 @@ impl<T: Send + 'static, D: Design, P: Platform> Submitter<T, D, P> {
     }
 
     fn may_wait(&self) -> Result<(), RequestError> {
-        if is_worker_of(&self.engine) || is_collecting_for(&self.engine) {
+        if is_inside_of(&self.engine) {
             return Err(RequestError::InsideHandler);
         }
-        if self.process != std::process::id() {
+        if self.is_forked() {
             return Err(RequestError::Forked);
         }
         Ok(())
+    }
+
+    /// Whether this process was forked from the one that has the workers. A thread that is not here may hold a lock of the
+    /// queue for ever: then all that is sure to return is what waits for others, which fails, and the drop, which does nothing.
+    #[must_use]
+    pub fn is_forked(&self) -> bool {
+        self.process != std::process::id()
     }
 
     /// Waits until everything submitted before the call, by anybody, has ended, and runs `done` for what
@@ -138,7 +145,8 @@ impl<T: Send + 'static, D: Design, P: Platform> Submitter<T, D, P> {
     /// What another thread is collecting at that moment, its own `done`s are for it to run: they may still be running, or
     /// be to come, when this returns. Where there is a `done`,
     /// all free slots are held for a moment at the end, to see which of them it is to
-    /// run for: a [`Submitter::try_request`] of another thread may then find none.
+    /// run for, and those until it has run: a [`Submitter::try_request`] of another thread may then find none. So a `done`
+    /// that waits for a thread that waits for a slot may wait for ever.
     ///
     /// # Errors
     /// [`RequestError::InsideHandler`], [`RequestError::Forked`].
@@ -220,7 +228,7 @@ impl<T: Send + 'static, D: Design, P: Platform> Drop for Submitter<T, D, P> {
     fn drop(&mut self) {
         match self.client.take() {
             // A lock of the queue may have been held by another thread as this process was forked.
-            Some(client) if self.process != std::process::id() => std::mem::forget(client),
+            Some(client) if self.is_forked() => std::mem::forget(client),
             Some(client) => self.engine.give_up(client),
             None => {}
         }

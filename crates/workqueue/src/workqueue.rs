@@ -1,7 +1,7 @@
 //! The threads of this machine around an [`Engine`].
 
 use crate::engine::{Completion, Done};
-use crate::inside::{is_worker_of, serves};
+use crate::inside::{is_inside_of, is_worker_of, serves};
 use crate::request::Request;
 use crate::submitter::Submitter;
 use crate::{Engine, Report, Waiting};
@@ -262,6 +262,13 @@ impl<T: Send + 'static, D: Design> Workqueue<T, D> {
 
     fn threads(&self) -> std::sync::MutexGuard<'_, Vec<JoinHandle<()>>> {
         self.threads.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Whether the calling thread runs a handler or a `done` of this workqueue. There, a shutdown is refused to the
+    /// handler only: what a `done` is called from holds a slot, and no worker waits for that.
+    #[must_use]
+    pub fn is_inside(&self) -> bool {
+        is_inside_of(&self.engine)
     }
 
     /// How many requests have ended so far, and how.

@@ -19,8 +19,8 @@ pub unsafe extern "C" fn slotwork_try_acquire(submitter: *const Submitter, reque
     })
 }
 
-/// A free request; waits until there is one. Inside of a callback of the same queue it fails instead of waiting.
-/// On failure `*request` is NULL.
+/// A free request; waits until there is one. Inside of a callback of the same queue, and after a shutdown, it fails instead of
+/// waiting. On failure `*request` is NULL.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn slotwork_acquire(submitter: *const Submitter, request: *mut *mut c_void) -> Status {
     // SAFETY: as the header demands.
@@ -29,7 +29,7 @@ pub unsafe extern "C" fn slotwork_acquire(submitter: *const Submitter, request: 
     })
 }
 
-/// As `slotwork_acquire`, for at most so many nanoseconds.
+/// As `slotwork_acquire`, for at most so many nanoseconds; then the `done` of the request that it got runs, however long that takes.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn slotwork_acquire_timeout(
     submitter: *const Submitter,
@@ -79,6 +79,11 @@ pub unsafe extern "C" fn slotwork_get_fate(
 
 /// Waits until all that was submitted before the call, by anybody, has ended, and runs `done` for what was handled.
 /// What others submit meanwhile is not waited for.
+///
+/// What another thread is collecting at that moment, in a drain of its own or with a request that it just acquired, its own
+/// `done`s are for it to run: they may be under way, or be to come, when this returns. If there is a `done`, all requests that
+/// are free are held for a moment at the end, to see which are owed one, and those until theirs has run: a
+/// `slotwork_try_acquire` of another thread may find none meanwhile. So a `done` must not wait for a thread that waits for a request.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn slotwork_drain(submitter: *const Submitter) -> Status {
     // SAFETY: as the header demands.
@@ -86,7 +91,7 @@ pub unsafe extern "C" fn slotwork_drain(submitter: *const Submitter) -> Status {
 }
 
 /// As `slotwork_drain`, for at most so many nanoseconds. When the time runs out, no `done` was run: each runs later, as if
-/// this had not been called.
+/// this had not been called. When all has ended in time, all `done`s are run, however long they take.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn slotwork_drain_timeout(submitter: *const Submitter, nanoseconds: u64) -> Status {
     let patience = Patience::For(Duration::from_nanos(nanoseconds));

@@ -3,6 +3,7 @@
 use crate::callbacks::{Callback, Callbacks};
 use crate::growing::Growing;
 use std::ffi::{c_char, c_int, c_void};
+use std::mem::offset_of;
 
 /// How threads wait when there is nothing for them.
 #[repr(C)]
@@ -42,7 +43,7 @@ pub enum Fate {
     Cancelled = 2,
 }
 
-/// What can be chosen of a queue. Set `size` to its size, leave zero what is not chosen:
+/// What can be chosen of a queue. Set `size` to its size (a smaller one is refused), leave zero what is not chosen:
 /// `slotwork_configuration c = { .size = sizeof c, .workers = 4 };`
 #[repr(C)]
 #[derive(Clone, Copy, Debug)]
@@ -75,12 +76,13 @@ pub struct Operations {
     /// Called with each request, zeroed, while the queue is created. A negative answer is a failure: what had been
     /// initialised is uninitialised, and nothing is created.
     pub init: Option<unsafe extern "C" fn(request: *mut c_void, context: *mut c_void) -> c_int>,
-    /// Called once with each request that was initialised, with the end of the queue and of its last submitter.
+    /// Called once with each request that was initialised, with the end of the queue and of its last submitter. It must not
+    /// use them.
     pub uninit: Option<unsafe extern "C" fn(request: *mut c_void, context: *mut c_void)>,
     /// Called on a worker thread, once for each submitted request that is not cancelled.
     pub handler: Option<unsafe extern "C" fn(request: *mut c_void, context: *mut c_void)>,
     /// Called on a submitter's side, once for each handled request: when its memory is acquired again, in a drain, as a
-    /// submitter is destroyed, or at the end of the queue.
+    /// submitter is destroyed, or at the end of the queue. It may use the submitter that it is called from, but not wait with it.
     pub done: Option<unsafe extern "C" fn(request: *mut c_void, context: *mut c_void)>,
     /// Handed to each of them.
     pub context: *mut c_void,
@@ -103,11 +105,17 @@ pub struct Statistics {
 }
 
 // SAFETY: each begins with its size, and all zeroes are a value of it: numbers, null pointers, absent functions.
-unsafe impl Growing for Configuration {}
+unsafe impl Growing for Configuration {
+    const SIZES: &'static [usize] = &[offset_of!(Self, dispatch) + size_of::<u32>()];
+}
 // SAFETY: as above.
-unsafe impl Growing for Operations {}
+unsafe impl Growing for Operations {
+    const SIZES: &'static [usize] = &[offset_of!(Self, context) + size_of::<*mut c_void>()];
+}
 // SAFETY: as above.
-unsafe impl Growing for Statistics {}
+unsafe impl Growing for Statistics {
+    const SIZES: &'static [usize] = &[offset_of!(Self, submitter_wakes) + size_of::<u64>()];
+}
 
 impl Operations {
     pub(super) fn callbacks(&self) -> Callbacks {
@@ -129,5 +137,25 @@ impl From<slotwork_workqueue::Fate> for Fate {
             Of::Handled | Of::Failed => Self::Handled,
             Of::Cancelled => Self::Cancelled,
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A field that is appended without its size, or put before others, is found here.
+    fn whole<T: Growing>(published: &[usize]) {
+        assert_eq!(T::SIZES, published, "what was published stays published");
+        assert_eq!(T::SIZES.last(), Some(&size_of::<T>()), "the last one is all of it");
+        assert!(T::SIZES.is_sorted());
+    }
+
+    #[test]
+    #[cfg(target_pointer_width = "64")]
+    fn each_size_that_was_published_is_known() {
+        whole::<Configuration>(&[48]);
+        whole::<Operations>(&[48]);
+        whole::<Statistics>(&[40]);
     }
 }

@@ -1,11 +1,12 @@
 //! A submitter for each thread, and whose it is.
 
-use super::queue::Queue;
+use super::queue::{Queue, carrier};
 use crate::alive;
 use crate::border::{call, this_thread};
 use crate::carrier::Submitting;
 use crate::single::Single;
 use crate::status::Status;
+use std::mem::ManuallyDrop;
 use std::ptr::null_mut;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -16,7 +17,8 @@ use std::sync::atomic::{AtomicU64, Ordering};
 pub struct Submitter {
     owner: AtomicU64,
     single: Single,
-    submitting: Box<dyn Submitting>,
+    /// There until `single` ends.
+    submitting: ManuallyDrop<Box<dyn Submitting>>,
 }
 
 /// Makes a submitter, which belongs to the calling thread. With a design for one submitter, a second one is
@@ -30,7 +32,7 @@ pub unsafe extern "C" fn slotwork_submitter_create(queue: *const Queue, submitte
         // SAFETY: not null, and writable, as the header demands.
         unsafe { submitter.write(null_mut()) };
         // SAFETY: null, or from `slotwork_create`, and not destroyed yet, as the header demands.
-        let submitting = Arc::clone(&unsafe { alive::look(queue) }?.carrier).submitter()?;
+        let submitting = ManuallyDrop::new(Arc::clone(unsafe { carrier(queue) }?).submitter()?);
         let owner = AtomicU64::new(this_thread());
         // SAFETY: as above.
         unsafe { submitter.write(alive::give(Submitter { owner, single: Single::new(), submitting })) };
@@ -49,16 +51,19 @@ pub unsafe extern "C" fn slotwork_submitter_adopt(submitter: *const Submitter) -
     })
 }
 
-/// Destroys a submitter, and withdraws what it holds. What it submitted is handled all the same. What runs meanwhile
-/// because a request is done must not use this submitter.
+/// Destroys a submitter, and withdraws what it holds. What it submitted is handled all the same. A `done` cannot
+/// destroy the submitter that it is called from, nor use one in whose destruction it runs: `SLOTWORK_STATUS_INSIDE_HANDLER`.
+///
+/// In a process that was forked it frees the handle, withdraws nothing and runs nothing.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn slotwork_submitter_destroy(submitter: *mut Submitter) -> Status {
     call("slotwork_submitter_destroy", || {
         // SAFETY: null, or from `slotwork_submitter_create`, and not destroyed yet, as the header demands.
-        let inside = unsafe { own(submitter) }?.single.is_inside();
-        if inside {
-            return Err(Status::InsideHandler);
-        }
+        let handle = unsafe { own(submitter) }?;
+        handle.single.end()?;
+        // The handle stays while this runs `done`s, which may come with it.
+        // SAFETY: `end` lets one call through, which is this, and nobody after it: so this is read once, and not used there.
+        drop(ManuallyDrop::into_inner(unsafe { std::ptr::read(&raw const handle.submitting) }));
         // SAFETY: as above; nothing refers to it any more.
         drop(unsafe { alive::take(submitter) }?);
         Ok(())
@@ -88,5 +93,5 @@ pub(super) unsafe fn with<T>(
     // SAFETY: as the caller promises.
     let submitter = unsafe { own(submitter) }?;
     let _inside = submitter.single.enter()?;
-    body(&*submitter.submitting)
+    body(&**submitter.submitting)
 }

@@ -501,6 +501,242 @@ static void refused_inside(void)
     OK(slotwork_destroy(counts.queue));
 }
 
+/* Who comes back into a queue or a submitter out of a done, and where that done runs. */
+struct return_visit {
+    slotwork_queue *queue;
+    slotwork_submitter *submitter;
+    atomic_long dones;
+    int in_submitter_destroy;
+};
+
+static void handles_nothing(void *request, void *context)
+{
+    (void)request;
+    (void)context;
+}
+
+static void destroys_the_queue(void *request, void *context)
+{
+    struct return_visit *visit = context;
+    FAILS(INSIDE_HANDLER, slotwork_destroy(visit->queue));
+    OK(slotwork_get_statistics(visit->queue, &(slotwork_statistics){.size = sizeof(slotwork_statistics)}));
+    visit->dones++;
+    if (visit->in_submitter_destroy) {
+        void *other;
+        slotwork_fate fate;
+        FAILS(INSIDE_HANDLER, slotwork_submitter_destroy(visit->submitter));
+        FAILS(INSIDE_HANDLER, slotwork_try_acquire(visit->submitter, &other));
+        FAILS(INSIDE_HANDLER, slotwork_acquire(visit->submitter, &other));
+        FAILS(INSIDE_HANDLER, slotwork_submit(visit->submitter, request));
+        FAILS(INSIDE_HANDLER, slotwork_withdraw(visit->submitter, request));
+        FAILS(INSIDE_HANDLER, slotwork_get_fate(visit->submitter, request, &fate));
+        FAILS(INSIDE_HANDLER, slotwork_drain(visit->submitter));
+    }
+}
+
+static void begin_visit(struct return_visit *visit, const char *design)
+{
+    slotwork_configuration configuration = configuration_of(design, 1, 2);
+    slotwork_operations operations = {
+        .size = sizeof operations, .handler = handles_nothing, .done = destroys_the_queue, .context = visit};
+    OK(slotwork_create(&configuration, &operations, &visit->queue));
+    visit->submitter = submitter_of(visit->queue);
+}
+
+/* NESTED-WAIT: out of a done, neither the queue is destroyed that it is called from, nor the submitter; wherever it runs. */
+static void destroyed_inside_a_done(void)
+{
+    const char *design;
+    for (size_t i = 0; (design = slotwork_design_name(i)); i++) {
+        int one = slotwork_design_submitters(design) == 1;
+        enum { IN_DRAIN, IN_SUBMITTER_DESTROY, IN_DESTROY, PLACES };
+        for (int place = 0; place < PLACES; place++) {
+            struct return_visit visit = {.in_submitter_destroy = place == IN_SUBMITTER_DESTROY && !one};
+            begin_visit(&visit, design);
+            OK(slotwork_submit(visit.submitter, acquired(visit.submitter)));
+            if (place == IN_DRAIN) {
+                OK(slotwork_drain(visit.submitter));
+                CHECK_EQUAL(visit.dones, 1);
+            } else if (place == IN_SUBMITTER_DESTROY) {
+                OK(slotwork_shutdown(visit.queue));
+                CHECK_EQUAL(visit.dones, 0);
+                OK(slotwork_submitter_destroy(visit.submitter));
+                CHECK_EQUAL(visit.dones, one ? 0 : 1); /* of a design for one, the end of the queue runs it */
+                visit.submitter = NULL;
+            } else if (one) {
+                OK(slotwork_submitter_destroy(visit.submitter)); /* its client is what the queue collects with */
+                visit.submitter = NULL;
+            }
+            OK(slotwork_destroy(visit.queue));
+            CHECK_EQUAL(visit.dones, 1);
+            if (visit.submitter) {
+                OK(slotwork_submitter_destroy(visit.submitter));
+            }
+        }
+    }
+}
+
+static void uses_what_ends(void *request, void *context)
+{
+    (void)request;
+    struct return_visit *visit = context;
+    slotwork_submitter *further;
+    void *other;
+    if (visit->in_submitter_destroy) {
+        FAILS(INSIDE_HANDLER, slotwork_try_acquire(visit->submitter, &other));
+        FAILS(INSIDE_HANDLER, slotwork_submitter_destroy(visit->submitter));
+    } else {
+        FAILS(INSIDE_HANDLER, slotwork_destroy(visit->queue));
+        FAILS(INSIDE_HANDLER, slotwork_shutdown(visit->queue));
+        FAILS(INSIDE_HANDLER, slotwork_submitter_create(visit->queue, &further));
+        FAILS(INSIDE_HANDLER, slotwork_get_statistics(visit->queue, &(slotwork_statistics){.size = sizeof(slotwork_statistics)}));
+    }
+    visit->dones++;
+}
+
+/* DROP-DOUBLE: an uninit cannot use what is freed around it, be it the queue or the last submitter. */
+static void used_inside_an_uninit(void)
+{
+    for (int submitter_is_last = 0; submitter_is_last < 2; submitter_is_last++) {
+        struct return_visit visit = {.in_submitter_destroy = submitter_is_last};
+        slotwork_configuration configuration = configuration_of(NULL, 1, 2);
+        slotwork_operations operations = {
+            .size = sizeof operations, .handler = handles_nothing, .uninit = uses_what_ends, .context = &visit};
+        OK(slotwork_create(&configuration, &operations, &visit.queue));
+        visit.submitter = submitter_of(visit.queue);
+        if (submitter_is_last) {
+            OK(slotwork_destroy(visit.queue));
+            OK(slotwork_submitter_destroy(visit.submitter));
+        } else {
+            OK(slotwork_submitter_destroy(visit.submitter));
+            OK(slotwork_destroy(visit.queue));
+        }
+        CHECK_EQUAL(visit.dones, 2);
+    }
+}
+
+static void shuts_down_in_done(void *request, void *context)
+{
+    (void)request;
+    struct return_visit *visit = context;
+    OK(slotwork_shutdown(visit->queue));
+    OK(slotwork_shutdown_now(visit->queue));
+    visit->dones++;
+}
+
+/* A done may shut its queue down: no worker waits for what it holds. */
+static void shut_down_inside_a_done(void)
+{
+    const char *design;
+    for (size_t i = 0; (design = slotwork_design_name(i)); i++) {
+        struct return_visit visit = {.queue = NULL};
+        slotwork_configuration configuration = configuration_of(design, 2, 4);
+        slotwork_operations operations = {
+            .size = sizeof operations, .handler = handles_nothing, .done = shuts_down_in_done, .context = &visit};
+        OK(slotwork_create(&configuration, &operations, &visit.queue));
+        visit.submitter = submitter_of(visit.queue);
+        void *requests[8];
+        for (int request = 0; request < 8; request++) {
+            requests[request] = acquired(visit.submitter);
+        }
+        for (int request = 0; request < 8; request++) {
+            OK(slotwork_submit(visit.submitter, requests[request]));
+        }
+        OK(slotwork_drain(visit.submitter));
+        CHECK_EQUAL(visit.dones, 8);
+        OK(slotwork_submitter_destroy(visit.submitter));
+        OK(slotwork_destroy(visit.queue));
+    }
+}
+
+/* What a submitter can still do after the end of its queue, as the header says. */
+static void after_the_end(void)
+{
+    const char *design;
+    for (size_t i = 0; (design = slotwork_design_name(i)); i++) {
+        int one = slotwork_design_submitters(design) == 1;
+        struct counts counts = COUNTS;
+        slotwork_queue *queue = create(design, 1, 2, &counts);
+        slotwork_submitter *submitter = submitter_of(queue);
+        OK(slotwork_submit(submitter, acquired(submitter)));
+        OK(slotwork_destroy(queue));
+        CHECK_EQUAL(counts.handled, 1);
+        CHECK_EQUAL(counts.dones, one ? 0 : 1); /* of a design for one, the submitter runs it */
+        void *request, *second, *third;
+        OK(slotwork_drain(submitter));
+        CHECK_EQUAL(counts.dones, 1);
+        OK(slotwork_try_acquire(submitter, &request));
+        OK(slotwork_withdraw(submitter, request));
+        request = acquired(submitter);
+        second = acquired(submitter);
+        FAILS(NONE_FREE, slotwork_try_acquire(submitter, &third));
+        FAILS(STOPPED, slotwork_acquire(submitter, &third));
+        FAILS(STOPPED, slotwork_acquire_timeout(submitter, UINT64_MAX, &third));
+        FAILS(STOPPED, slotwork_submit(submitter, request));
+        FAILS(NOT_HELD, slotwork_submit(submitter, request)); /* it was given back */
+        OK(slotwork_withdraw(submitter, second));
+        OK(slotwork_submitter_destroy(submitter));
+        CHECK_EQUAL(counts.uninits, 2);
+    }
+}
+
+struct two_drains {
+    slotwork_submitter *submitter;
+    slotwork_queue *queue;
+    struct gate gate;
+    atomic_int in_done;
+};
+
+static void done_waits_at_the_gate(void *request, void *context)
+{
+    (void)request;
+    struct two_drains *drains = context;
+    drains->in_done = 1;
+    gate_pass(&drains->gate);
+}
+
+static void *drains_it(void *opaque)
+{
+    struct two_drains *drains = opaque;
+    slotwork_submitter *submitter = submitter_of(drains->queue);
+    OK(slotwork_drain(submitter));
+    OK(slotwork_submitter_destroy(submitter));
+    return NULL;
+}
+
+/* While one thread's drain runs a done, it keeps that request alone: others get the rest, and another drain returns. */
+static void a_done_in_a_drain_keeps_one_request(void)
+{
+    const char *design;
+    for (size_t i = 0; (design = slotwork_design_name(i)); i++) {
+        if (slotwork_design_submitters(design) == 1) {
+            continue;
+        }
+        struct two_drains drains = {.gate = GATE_CLOSED};
+        slotwork_configuration configuration = configuration_of(design, 1, 4);
+        slotwork_operations operations = {
+            .size = sizeof operations, .handler = handles_nothing, .done = done_waits_at_the_gate, .context = &drains};
+        OK(slotwork_create(&configuration, &operations, &drains.queue));
+        drains.submitter = submitter_of(drains.queue);
+        OK(slotwork_submit(drains.submitter, acquired(drains.submitter)));
+        pthread_t thread;
+        CHECK(!pthread_create(&thread, NULL, drains_it, &drains));
+        while (!drains.in_done) {
+            sched_yield();
+        }
+        OK(slotwork_drain(drains.submitter)); /* its done is under way still */
+        void *requests[3], *further;
+        for (int request = 0; request < 3; request++) {
+            OK(slotwork_try_acquire(drains.submitter, &requests[request]));
+        }
+        FAILS(NONE_FREE, slotwork_try_acquire(drains.submitter, &further));
+        gate_set(&drains.gate, 1);
+        pthread_join(thread, NULL);
+        OK(slotwork_submitter_destroy(drains.submitter));
+        OK(slotwork_destroy(drains.queue));
+    }
+}
+
 static void misused_requests(void)
 {
     struct counts counts = COUNTS, others = COUNTS;
@@ -592,8 +828,18 @@ static void configurations(void)
     slotwork_configuration good = configuration_of(NULL, 2, 4), bad;
     OK(created(good));
     OK(created((slotwork_configuration){.size = sizeof good, .request_size = sizeof(struct request)}));
-    bad = good, bad.size = 0;
-    FAILS(CONFIGURATION, created(bad));
+    /* Never set; a pointer's; one that cuts a field. */
+    const size_t wrong[] = {0, 1, sizeof(void *), sizeof good - 1, SIZE_MAX};
+    for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
+        bad = good, bad.size = wrong[i];
+        FAILS(CONFIGURATION, created(bad));
+        struct counts counts = COUNTS;
+        slotwork_operations operations = operations_of(&counts);
+        slotwork_queue *queue;
+        operations.size = wrong[i];
+        FAILS(CONFIGURATION, slotwork_create(&good, &operations, &queue));
+        CHECK_EQUAL(counts.inits, 0);
+    }
     bad = good, bad.waiting = 5;
     FAILS(CONFIGURATION, created(bad));
     CHECK(strstr(slotwork_last_error(), "slotwork_create: 5 is no slotwork_waiting"));
@@ -622,6 +868,20 @@ static void configurations(void)
     OK(slotwork_destroy(queue));
     newer.later = 1;
     FAILS(CONFIGURATION, slotwork_create(&newer.known, &operations, &queue));
+    counts = (struct counts)COUNTS;
+    queue = create(NULL, 1, 1, &counts);
+    for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
+        slotwork_statistics statistics = {.size = wrong[i], .handled = 7};
+        if (wrong[i] < sizeof statistics || wrong[i] == SIZE_MAX) {
+            FAILS(CONFIGURATION, slotwork_get_statistics(queue, &statistics));
+            CHECK_EQUAL(statistics.handled, 7);
+        }
+    }
+    OK(slotwork_destroy(queue));
+    setenv("SLOTWORK_DESIGN", "bit\377map", 1);
+    FAILS(CONFIGURATION, created(good));
+    CHECK(strstr(slotwork_last_error(), "slotwork_create: SLOTWORK_DESIGN is not UTF-8"));
+    unsetenv("SLOTWORK_DESIGN");
     int refused = 0;
     const char *design;
     for (size_t i = 0; (design = slotwork_design_name(i)); i++) {
@@ -693,6 +953,32 @@ static void threads_that_cannot_be_started(void)
     CHECK_EQUAL(WEXITSTATUS(status), SLOTWORK_STATUS_THREAD);
 }
 
+/* FORK: what a submitter holds stays held in the child. To withdraw it there may wait for a lock that nobody has there. */
+static void a_forked_submitter_withdraws_nothing(void)
+{
+    struct counts counts = COUNTS;
+    slotwork_queue *queue = create("bitmap-claim", 1, 1, &counts);
+    slotwork_submitter *submitter = submitter_of(queue), *other = submitter_of(queue);
+    void *request = acquired(submitter), *none;
+    pid_t child = fork();
+    if (child == 0) {
+        CHECK_EQUAL(slotwork_submitter_destroy(submitter), SLOTWORK_STATUS_OK);
+        CHECK_EQUAL(slotwork_try_acquire(other, &none), SLOTWORK_STATUS_NONE_FREE);
+        CHECK_EQUAL(slotwork_acquire(other, &none), SLOTWORK_STATUS_FORKED);
+        CHECK_EQUAL(slotwork_destroy(queue), SLOTWORK_STATUS_FORKED);
+        CHECK_EQUAL(slotwork_submitter_destroy(other), SLOTWORK_STATUS_OK);
+        _exit(counts.uninits);
+    }
+    int status;
+    CHECK(waitpid(child, &status, 0) == child);
+    CHECK(WIFEXITED(status) && WEXITSTATUS(status) == 0);
+    OK(slotwork_submit(submitter, request));
+    OK(slotwork_submitter_destroy(other));
+    OK(slotwork_submitter_destroy(submitter));
+    OK(slotwork_destroy(queue));
+    CHECK_EQUAL(counts.dones, 1);
+}
+
 /* FORK */
 static void forked(void)
 {
@@ -723,9 +1009,30 @@ static void debug_dead_handles(void)
     FAILS(DEAD_HANDLE, slotwork_drain(submitter));
     FAILS(DEAD_HANDLE, slotwork_drain_timeout(submitter, 1));
     FAILS(DEAD_HANDLE, slotwork_submitter_destroy(submitter));
+    FAILS(DEAD_HANDLE, slotwork_drain((slotwork_submitter *)&counts));
     OK(slotwork_destroy(queue));
     FAILS(DEAD_HANDLE, slotwork_shutdown(queue));
     FAILS(DEAD_HANDLE, slotwork_destroy(queue));
+    enum { QUEUES = 16 };
+    slotwork_queue *dead[QUEUES], *later[QUEUES];
+    for (int i = 0; i < QUEUES; i++) {
+        counts = (struct counts)COUNTS;
+        dead[i] = create(NULL, 1, 1, &counts);
+    }
+    for (int i = 0; i < QUEUES; i++) {
+        OK(slotwork_destroy(dead[i]));
+    }
+    for (int i = 0; i < QUEUES; i++) { /* in memory that was just given back */
+        counts = (struct counts)COUNTS;
+        later[i] = create(NULL, 1, 1, &counts);
+    }
+    for (int i = 0; i < QUEUES; i++) {
+        FAILS(DEAD_HANDLE, slotwork_shutdown(dead[i]));
+        FAILS(DEAD_HANDLE, slotwork_destroy(dead[i]));
+    }
+    for (int i = 0; i < QUEUES; i++) {
+        OK(slotwork_destroy(later[i]));
+    }
 }
 
 static void texts(void)
@@ -745,6 +1052,7 @@ static void each_status(void)
     fates_and_withdrawal();
     one_submitter_is_enforced();
     refused_inside();
+    destroyed_inside_a_done();
     misused_requests();
     null_arguments();
     configurations();
@@ -756,6 +1064,7 @@ static void each_status(void)
     } else {
         threads_that_cannot_be_started();
         forked();
+        a_forked_submitter_withdraws_nothing();
     }
     for (int i = 0; i < STATUSES; i++) {
         if (i == SLOTWORK_STATUS_INTERNAL || i == SLOTWORK_STATUS_DEAD_HANDLE) {
@@ -774,6 +1083,7 @@ int main(int argc, char **argv)
 {
     static const struct test tests[] = {
         TEST(one_submitter), TEST(many_submitters), TEST(shutdown_races), TEST(cancelled_requests_say_so),
+        TEST(destroyed_inside_a_done), TEST(used_inside_an_uninit), TEST(shut_down_inside_a_done), TEST(after_the_end), TEST(a_done_in_a_drain_keeps_one_request),
         TEST(drain_with_a_timeout), TEST(a_new_thread_is_not_the_old_one), TEST(each_status), TEST(texts), TEST(debug_dead_handles),
     };
     return run_named(tests, sizeof tests / sizeof *tests, argc, argv);

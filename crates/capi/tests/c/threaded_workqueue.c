@@ -397,6 +397,9 @@ static void the_environment_chooses(void)
     setenv("SLOTWORK_DISPATCH", "sideways", 1);
     CHECK(!threaded_workqueue_create("wrong", 1, 1, &ops));
     CHECK(strstr(slotwork_last_error(), "unknown dispatch policy 'sideways'"));
+    setenv("SLOTWORK_DISPATCH", "fill\377first", 1);
+    CHECK(!threaded_workqueue_create("wrong", 1, 1, &ops));
+    CHECK(strstr(slotwork_last_error(), "SLOTWORK_DISPATCH is not UTF-8"));
     setenv("SLOTWORK_DISPATCH", "fill-first", 1);
     threaded_workqueue_destroy(create(1, 1));
 }
@@ -491,6 +494,15 @@ static void misuse_destroy_in_handler(void)
     pause();
 }
 
+static void misuse_destroy_in_uninit(void)
+{
+    reset();
+    ThreadedWorkqueueOps destroying = ops;
+    destroying.thread_request_uninit = destroys_inside;
+    nested = threaded_workqueue_create("destroys", 1, 2, &destroying);
+    threaded_workqueue_destroy(nested);
+}
+
 static void misuse_destroy_in_done(void)
 {
     reset();
@@ -546,7 +558,7 @@ int main(int argc, char **argv)
         TEST(what_cannot_be_had_is_null), TEST(the_environment_chooses), TEST(moves_between_threads),
         TEST(misuse_null_workqueue), TEST(misuse_foreign_request), TEST(misuse_inside_of_a_request),
         TEST(misuse_submit_twice), TEST(misuse_never_got), TEST(misuse_wait_in_handler),
-        TEST(misuse_destroy_in_handler), TEST(misuse_destroy_in_done), TEST(debug_misuse_after_destroy),
+        TEST(misuse_destroy_in_handler), TEST(misuse_destroy_in_done), TEST(misuse_destroy_in_uninit), TEST(debug_misuse_after_destroy),
         TEST(debug_misuse_destroy_twice), TEST(debug_misuse_two_submitters),
     };
     return run_named(tests, sizeof tests / sizeof *tests, argc, argv);

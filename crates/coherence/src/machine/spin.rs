@@ -118,6 +118,7 @@ impl Machine {
 
     /// A spinning thread goes on at `now`: the looks between were in vain.
     pub(super) fn resume_spinning(&mut self, thread: usize, now: Time) {
+        self.pass_interrupts(self.threads[thread].core, now);
         let thread = &mut self.threads[thread];
         let look = &mut thread.look;
         let (since, period, _) = look.aside;
@@ -152,6 +153,7 @@ impl Machine {
             look.pure += looks;
             look.began = due;
             let core = self.threads[thread].core;
+            self.pass_interrupts(core, due);
             let woken = &mut self.threads[thread];
             woken.account.add(Cause::Spin, due - woken.clock);
             if let Some(trace) = &mut self.trace {

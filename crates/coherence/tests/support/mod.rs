@@ -48,6 +48,10 @@ pub(crate) fn machine(cores: usize) -> Profile {
         (Cost::Park, 1000.0),
         (Cost::Unpark, 1500.0),
         (Cost::Wake, 4000.0),
+        (Cost::Overlap, 1.0),
+        (Cost::ExchangeOverlap, 1.0),
+        (Cost::Allocate, 0.0),
+        (Cost::InterruptEvery, 0.0),
         (Cost::Jitter, 0.0),
     ];
     figures.into_iter().fold(profile, |profile, (cost, value)| profile.with(cost, value))

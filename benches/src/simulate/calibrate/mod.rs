@@ -1,18 +1,24 @@
 //! A profile of this machine, from measured ping-pong, exchanges, fences, pauses and wakes.
 //!
 //! ```text
-//!   one core    hit, store, exchange, fence, pause, yield        a loop each, the fastest of several trials
-//!   two cores   ping-pong of a line, park and unpark               the same
-//!   one core,
-//!   two threads yield to and fro                                    what a switch adds
+//!   one core    hit, store, exchange, fence, pause, yield, allocator     a loop each, the fastest of several trials
+//!               interruptions                                            gaps between two readings of the clock
+//!   two cores   a handover, alone and with lines that go with it         the middle of the undisturbed trials
+//!               park and unpark                                          the fastest
+//!   one core,   yield to and fro                                         what a switch adds
+//!   two threads one computes, one yields                                 the quantum
 //! ```
 //!
 //! Whatever disturbs a trial makes it slower, so the fastest trial counts. What two cores cannot show, such as
 //! another socket, is taken to be as this socket, and said so in the file.
 
+mod disturbance;
+mod trip;
+
+use self::trip::{Load, with_overlap, with_trip};
 use crate::placement::Placement;
 use crate::single::{OneThread, RoundTrips};
-use slotwork::{CachePadded, Design, Platform, Pool, Shape};
+use slotwork::{CachePadded, Design, Pool, Shape};
 use slotwork_bitmap::Bitmap;
 use slotwork_coherence::{CoreGroup, Cost, Options, Order, Profile, Simulated, Simulation, SimulationError};
 use std::hint::black_box;
@@ -54,32 +60,6 @@ fn pair(cores: [usize; 2], placement: &Placement, bodies: [&(dyn Fn() -> Duratio
         let threads: Vec<_> = threads.collect::<Result<_, _>>().ok()?;
         let times: Option<Vec<Duration>> = threads.into_iter().map(|thread| thread.join().ok()).collect();
         times?.first().copied()
-    })
-}
-
-/// Half of a round trip of one line between two cores, in nanoseconds.
-fn line_trip(placement: &Placement) -> Option<f64> {
-    const TRIPS: u32 = 200;
-    const QUIET: usize = 60;
-    let word = CachePadded::new(AtomicU64::new(0));
-    let player = |number: u64| {
-        let word = &word;
-        move || {
-            let start = Instant::now();
-            for round in 0..u64::from(TRIPS) {
-                while word.load(Ordering::Acquire) != 2 * round + number {
-                    std::hint::spin_loop();
-                }
-                word.store(2 * round + number + 1, Ordering::Release);
-            }
-            start.elapsed()
-        }
-    };
-    let (first, second) = (player(0), player(1));
-    // Many short trials: on a busy machine some fall into a quiet moment.
-    fastest(QUIET, 2 * TRIPS, || {
-        word.store(0, Ordering::Release);
-        pair([0, 1], placement, [&first, &second])
     })
 }
 
@@ -171,32 +151,6 @@ fn accesses_of_a_round_trip(profile: &Profile) -> Result<f64, SimulationError> {
     Ok(run.run()?.accesses as f64 / f64::from(TRIPS))
 }
 
-/// A ping-pong on the simulated machine: half of a round trip, in nanoseconds.
-fn simulated_trip(profile: &Profile) -> Result<f64, SimulationError> {
-    use slotwork::Atomic;
-    const TRIPS: u32 = 500;
-    slotwork::sites! {
-        /// The ping-pong's accesses.
-        pub(super) PING_SITES in "ping-pong";
-        PING_LOAD: Load(Acquire), pairs [PING_STORE], "sees the other's turn end";
-        PING_STORE: Store(Release), pairs [PING_LOAD], "ends a turn";
-    }
-    let mut run = Simulation::new(profile, Options::default())?;
-    let word = run.build(|| std::sync::Arc::new(<Simulated as Platform>::AtomicU64::new(0)));
-    for number in 0..2_u64 {
-        let word = std::sync::Arc::clone(&word);
-        run.spawn("player", move || {
-            for round in 0..u64::from(TRIPS) {
-                while word.load(&PING_LOAD) != 2 * round + number {
-                    Simulated::spin_hint();
-                }
-                word.store(2 * round + number + 1, &PING_STORE);
-            }
-        });
-    }
-    Ok(run.run()?.nanoseconds / f64::from(2 * TRIPS))
-}
-
 /// Measures this machine. What could not be measured is as in the profile `like`.
 ///
 /// # Errors
@@ -240,47 +194,22 @@ pub fn calibrate(placement: &Placement, like: &Profile) -> Result<Profile, Simul
         let park = call.min(profile.cost(Cost::Switch));
         profile = set(profile, Cost::Park, park);
     }
-    if let Some(trip) = line_trip(placement) {
+    profile = set(profile, Cost::Allocate, step(|| drop(black_box(Box::new(0_u64)))) / 2.0);
+    if let Some((every, length)) = disturbance::interruptions() {
+        profile = profile.with(Cost::InterruptEvery, every.round().max(1000.0)).with(Cost::Interrupt, length.round());
+    } else {
+        profile = profile.with(Cost::InterruptEvery, 0.0).with(Cost::Interrupt, 0.0);
+    }
+    if let Some(quantum) = disturbance::quantum(placement) {
+        profile = profile.with(Cost::Quantum, quantum.round());
+    }
+    if let Some(trip) = trip::measured(placement, Load::NOTHING) {
         profile = with_trip(profile, trip)?;
-    }
-    Ok(profile)
-}
-
-/// The profile whose simulated ping-pong takes as long as the measured one.
-///
-/// # Errors
-/// [`SimulationError`].
-pub fn with_trip(mut profile: Profile, trip: f64) -> Result<Profile, SimulationError> {
-    let (mut low, mut high) = (0.5, trip.max(1.0));
-    for _ in 0..30 {
-        let middle = (low + high) / 2.0;
-        profile = with_transfer(profile, middle);
-        if simulated_trip(&profile)? < trip { low = middle } else { high = middle }
-    }
-    Ok(with_transfer(profile, (low * 10.0).round() / 10.0))
-}
-
-fn with_transfer(profile: Profile, transfer: f64) -> Profile {
-    let costs = [
-        (Cost::SameSocket, transfer),
-        (Cost::CrossSocket, transfer),
-        (Cost::SharedOccupancy, transfer / 3.0),
-        (Cost::CrossOccupancy, transfer / 3.0),
-    ];
-    costs.into_iter().fold(profile, |profile, (cost, value)| profile.with(cost, (value * 10.0).round() / 10.0))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_measured_trip_comes_back_as_a_simulated_one() {
-        let like = Profile::named("laptop-two-kinds").unwrap().with(Cost::Jitter, 0.0);
-        for trip in [40.0, 120.0, 400.0] {
-            let profile = with_trip(like.clone(), trip).unwrap();
-            let simulated = simulated_trip(&profile).unwrap();
-            assert!((simulated / trip - 1.0).abs() < 0.2, "{trip}: {simulated}");
+        for (cost, load) in [(Cost::Overlap, Load::PAYLOADS), (Cost::ExchangeOverlap, Load::EXCHANGES)] {
+            if let Some(trip) = trip::measured(placement, load) {
+                profile = with_overlap(&profile, cost, load, trip)?;
+            }
         }
     }
+    Ok(profile)
 }
