@@ -196,7 +196,7 @@ variants! {
             true
         }
         fn acquire(state: &mut State) -> Option<SlotId> {
-            if state.free.len() % 2 == 0 { state.free.pop_front() } else { state.free.pop_back() }
+            if state.free.len().is_multiple_of(2) { state.free.pop_front() } else { state.free.pop_back() }
         }
     }
 
