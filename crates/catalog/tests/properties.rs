@@ -2,9 +2,9 @@
 
 mod support;
 
-use slotwork::Design;
+use slotwork::{Design, Destination, Dispatch};
 use support::known_bad::{self, Bad};
-use support::{assert_rejected, for_every_design, script};
+use support::{admitted, assert_rejected, for_every_design, handles, script};
 
 const CASES: u32 = 256;
 
@@ -19,6 +19,48 @@ fn every_design_agrees_with_the_specification() {
 #[test]
 fn the_control_is_accepted() {
     script::check::<Bad<known_bad::Honest>>(CASES);
+}
+
+/// Every design goes round robin. One that says it can stay with a lane has lanes to choose from, so that both are seen in
+/// where its requests go.
+fn dispatch_is_as_said<D: Design>() {
+    const SLOTS: usize = 3;
+    let Some(shape) = admitted::<D>(3, SLOTS) else { return };
+    let lanes_of = |dispatch| {
+        let (client, _workers) = handles::<D, u8>(shape, |_| 0);
+        let can = client.set_dispatch(dispatch);
+        let lane = |destination| if let Destination::Lane(lane) = destination { Some(lane.index()) } else { None };
+        let all = std::iter::from_fn(|| client.acquire().map(|vacant| lane(vacant.submit())));
+        can.then(|| all.collect::<Option<Vec<usize>>>())
+    };
+    let round = lanes_of(Dispatch::RoundRobin).unwrap_or_else(|| panic!("{} does not go round robin", D::NAME));
+    let Some(filled) = lanes_of(Dispatch::FillFirst) else { return };
+    let each = |lanes: Option<Vec<usize>>| lanes.unwrap_or_else(|| panic!("{} has no lanes to choose from", D::NAME));
+    for turn in each(round).windows(shape.lanes()) {
+        let mut met = turn.to_vec();
+        met.sort_unstable();
+        met.dedup();
+        assert_eq!(met.len(), shape.lanes(), "{}, round robin: went to {turn:?} one after another", D::NAME);
+    }
+    for lane in each(filled).chunks(SLOTS) {
+        assert!(
+            lane.iter().all(|each| *each == lane[0]),
+            "{}, fill first: went to {lane:?} one after another",
+            D::NAME
+        );
+    }
+}
+
+#[test]
+fn every_design_dispatches_as_it_says() {
+    for_every_design!(dispatch_is_as_said);
+    dispatch_is_as_said::<Bad<known_bad::Honest>>();
+}
+
+#[test]
+fn rejects_dispatch_that_is_not_as_said() {
+    assert_rejected(dispatch_is_as_said::<Bad<known_bad::DispatchesAsItPleases>>, &["one after another"]);
+    assert_rejected(dispatch_is_as_said::<Bad<known_bad::GoesNoRounds>>, &["does not go round robin"]);
 }
 
 macro_rules! rejects {

@@ -8,8 +8,8 @@
 //! ```
 
 use slotwork::{
-    Claims, ClientError, Design, Destination, Guarantees, LaneId, Lock, Many, NoneFree, Order, Platform, Progress,
-    RequestQueue, Shape, Site, SlotId, Slots, Submitters,
+    Claims, ClientError, Design, Destination, Dispatch, Guarantees, LaneId, Lock, Many, NoneFree, Order, Platform,
+    Progress, RequestQueue, Shape, Site, SlotId, Slots, Submitters,
 };
 use std::collections::VecDeque;
 use std::marker::PhantomData;
@@ -66,6 +66,9 @@ pub(crate) trait Variant: Send + Sync + 'static {
     }
     fn retire(state: &mut State) {
         state.clients -= 1;
+    }
+    fn set_dispatch(dispatch: Dispatch) -> bool {
+        dispatch == Dispatch::RoundRobin
     }
     fn acquire(state: &mut State) -> Option<SlotId> {
         state.free.pop_front()
@@ -135,6 +138,9 @@ unsafe impl<V: Variant, P: Platform> RequestQueue for BadQueue<V, P> {
     fn retire(&self, (): ()) {
         self.state.with(&LOCK, V::retire);
     }
+    fn set_dispatch(&self, (): &mut (), dispatch: Dispatch) -> bool {
+        V::set_dispatch(dispatch)
+    }
     fn worker(&self, lane: LaneId) -> LaneId {
         lane
     }
@@ -181,6 +187,23 @@ variants! {
                 state.free.push_front(slot);
             }
             Some(slot)
+        }
+    }
+
+    /// Says that it goes round robin, or stays with a lane, and takes what slot there is.
+    DispatchesAsItPleases {} {
+        fn set_dispatch(_dispatch: Dispatch) -> bool {
+            true
+        }
+        fn acquire(state: &mut State) -> Option<SlotId> {
+            if state.free.len().is_multiple_of(2) { state.free.pop_front() } else { state.free.pop_back() }
+        }
+    }
+
+    /// Refuses what every design can.
+    GoesNoRounds {} {
+        fn set_dispatch(_dispatch: Dispatch) -> bool {
+            false
         }
     }
 
