@@ -36,6 +36,8 @@ impl Load {
 /// Nanoseconds of one trip on this machine; none where it has no two cores for us.
 pub(super) fn measured(placement: &Placement, load: Load) -> Option<f64> {
     const TRIPS: u64 = 100;
+    // Before the clock starts: until then the first player may have waited for the second one's thread to begin.
+    const MEETING: u64 = 20;
     const TRIALS: usize = 200;
     let ways = [0, 1].map(|_| CachePadded::new(AtomicU64::new(0)));
     let words = |many| -> Vec<_> { (0..many).map(|_| CachePadded::new(AtomicU64::new(0))).collect() };
@@ -43,8 +45,11 @@ pub(super) fn measured(placement: &Placement, load: Load) -> Option<f64> {
     let player = |number: usize| {
         let (ways, payloads, exchanges) = (&ways, &payloads, &exchanges);
         move || {
-            let start = Instant::now();
-            for round in 0..TRIPS {
+            let mut start = Instant::now();
+            for round in 0..MEETING + TRIPS {
+                if round == MEETING {
+                    start = Instant::now();
+                }
                 while ways[1 - number].load(Ordering::Acquire) < round + number as u64 {
                     std::hint::spin_loop();
                 }
