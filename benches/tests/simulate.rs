@@ -194,3 +194,22 @@ fn what_cannot_be_simulated_is_one_line() {
     std::fs::write(place.path().join("zero.toml"), profile.replace("count = 36", "count = 0")).unwrap();
     bad(&["simulate", "--machine", "zero.toml"], &["cores[0].count", "is 0"]);
 }
+
+#[test]
+fn beside_a_measured_run_as_json_too() {
+    let place = TempDir::new().unwrap();
+    let cell = ["--clients", "1", "--workers", "1", "--slots", "4", "--design", "bitmap", "--design", "lane-lock"];
+    let rank = ["rank", "--rounds", "1", "--window-ms", "5", "--output", "measured"];
+    good(place.path(), &[&rank[..], &cell[..]].concat());
+    let kept = std::fs::read_dir(place.path().join("measured")).unwrap().map(|entry| entry.unwrap().path());
+    let json = kept.into_iter().find(|path| path.extension().is_some_and(|own| own == "json")).unwrap();
+    let asked = ["simulate", "--machine", MACHINE, "--rounds", "1", "--against", json.to_str().unwrap(), "--json"];
+    let beside: serde_json::Value = serde_json::from_str(&good(place.path(), &asked)).unwrap();
+    assert_eq!(beside["simulated"], true);
+    let designs = beside["comparison"]["cells"][0]["designs"].as_array().unwrap();
+    assert_eq!(designs.len(), 2);
+    assert!(
+        designs.iter().all(|design| design[1].as_f64() > Some(0.0) && design[2].as_f64() > Some(0.0)),
+        "{designs:?}"
+    );
+}

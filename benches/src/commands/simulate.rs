@@ -252,7 +252,17 @@ fn against(arguments: &SimulateArguments, profile: &Profile, file: &Path) -> Res
     let bar = progress::count(Some(plan.runs()));
     let found = validity::compare(&measured, &plan, interrupted, &mut |runs| bar.inc(runs));
     bar.finish_and_clear();
-    print(&format!("SIMULATED on {}: {}\n{}", profile.name, profile.description, validity::told(&found)))?;
+    if arguments.json {
+        let beside = serde_json::json!({
+            "simulated": true,
+            "machine": profile.name,
+            "measured": file.display().to_string(),
+            "comparison": found,
+        });
+        print(&format!("{}\n", serde_json::to_string_pretty(&beside)?))?;
+    } else {
+        print(&format!("SIMULATED on {}: {}\n{}", profile.name, profile.description, validity::told(&found)))?;
+    }
     Ok(if interrupted.load(std::sync::atomic::Ordering::Relaxed) { INTERRUPTED } else { 0 })
 }
 

@@ -32,7 +32,7 @@ pub fn spearman(pairs: &[(f64, f64)]) -> Option<f64> {
 }
 
 /// One cell of both.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, serde::Serialize)]
 pub struct Compared {
     /// Its name.
     pub cell: String,
@@ -43,7 +43,7 @@ pub struct Compared {
 }
 
 /// All cells of both.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, serde::Serialize)]
 pub struct Validity {
     /// Each cell.
     pub cells: Vec<Compared>,
