@@ -42,7 +42,7 @@ fn go_round<D: Design, P: Platform>() -> Vec<u64> {
 }
 
 #[test]
-fn weak_cas_every_design_goes_round_with_spurious_failures() {
+fn weak_cas_and_reload_or_not_every_design_goes_round_with_spurious_failures() {
     for (design, failures) in visit_all(&mut Circle) {
         println!("{design}: {failures} weak compare-exchanges failed for no reason");
     }

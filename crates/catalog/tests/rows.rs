@@ -359,3 +359,23 @@ fn role_change_between_threads() {
     }
     for_every_design!(check);
 }
+
+/// Slots that are given up, by clients and by workers, ten times as often as there are slots: none is lost on the way.
+fn overflow_leak<D: Design>() {
+    let (client, workers) = small::<D, u8>(2, 3);
+    let slots = client.shape().slots();
+    for _ in 0..10 * slots {
+        drop(client.acquire());
+        if let Some(vacant) = client.acquire() {
+            vacant.submit();
+        }
+        take_all(&workers).into_iter().for_each(drop);
+    }
+    full_circle(D::NAME, &client, &workers);
+}
+
+#[test]
+fn overflow_leak_what_is_given_up_comes_back() {
+    for_every_design!(overflow_leak);
+    assert_rejected(overflow_leak::<Bad<known_bad::WithdrawLoses>>, &["slots acquired"]);
+}

@@ -56,6 +56,8 @@ mod claims;
 mod cursor;
 mod drain;
 mod header;
+#[cfg(doctest)]
+mod misuse;
 #[cfg(feature = "std")]
 mod native;
 mod platform;

@@ -217,3 +217,28 @@ impl ModelVisitor for Models<'_> {
         looked.take(if skip.is_some() { 1 } else { usize::MAX }).map(task).collect()
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::collections::{BTreeMap, BTreeSet};
+
+    /// No design is only listed: each has every model, be it to say that it does not claim what the model is about.
+    #[test]
+    fn modelable_every_design_has_every_model() {
+        for level in [Level::Quick, Level::Full] {
+            let mut models: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
+            for task in plan(level, &[]).unwrap() {
+                if let Task::Model(ModelTask { job, .. }) = task {
+                    models.entry(job.design).or_default().insert(job.model);
+                }
+            }
+            assert_eq!(models.len(), ENTRIES.len());
+            let first = models[ENTRIES[0].name].clone();
+            assert!(first.len() > 10, "{first:?}");
+            for (design, models) in models {
+                assert_eq!(models, first, "{design}");
+            }
+        }
+    }
+}
