@@ -85,7 +85,6 @@ fn a_part_is_never_green() {
     assert!(text(&twice.stderr).contains("in two of the files"));
 }
 
-/// A file that was made by hand says what it likes; what it says was planned has to be what is planned.
 /// No check ends at once: none has answered, not even by catching a weakened ordering; nothing is green.
 #[test]
 fn what_does_not_end_in_time_has_not_answered() {
@@ -105,6 +104,7 @@ fn what_does_not_end_in_time_has_not_answered() {
     assert!(rows.iter().all(|row| !row["outcome"].to_string().to_lowercase().contains("pass")), "{printed}");
 }
 
+/// A file that was made by hand says what it likes; what it says was planned has to be what is planned.
 #[test]
 fn a_plan_made_by_hand_is_refused() {
     let folder = tempfile::tempdir().unwrap();
