@@ -1,43 +1,61 @@
-//! `bitmap-owned`: words of its own for every client, so that a word has one writer; stealing.
+//! `bitmap-owned`: words of its own for every client, so that a word has one writer; the claim is in the slot.
 //!
-//! Where [`BitmapClaim`](crate::BitmapClaim) lets all clients write one word, here each client has a
-//! home word of free slots and a fill word per lane. It looks at home first, then at the others'.
+//! Where [`BitmapClaim`](crate::BitmapClaim) lets all clients write one word, here a word has one writer: each client
+//! flips bits of its own fill word of a lane, and the lane's worker answers in a done word. The words say where to look; whose a
+//! slot is, a flag beside the payload says, on the line that has to come to the client anyway.
 //!
 //! ```text
-//!   lane l, client c:   home   set: free, and last used by c; anybody may claim it, c does so first
-//!                       fill   flipped by c alone: a plain store
+//!   lane:   fill[c]   for each client c, flipped by c alone: a plain store
+//!           done      flipped by the worker alone: a plain store
+//!   slot:   │ in use │ turn │ payload …  │ one line
 //!
-//!   acquire               submit               take                       complete
-//!   home[c'] 1 → 0 (and)  fill[c] flip (store)  fill[c] ≠ seen[c], any c   home[c] 0 → 1 (or)
+//!   acquire                          submit          take                      complete
+//!   fill[0] xor fill[1] … = done?    fill[c] flip    fill[c] ≠ seen[c],        in use ≔ no
+//!   in use ≔ yes, and it was no?                     for any c; seen ≔ fill    done flip
 //! ```
 //!
-//! A slot claimed from another client's home comes back to the home of the client that submitted it:
-//! slots follow their users, and a line is shared by one client and one worker until somebody runs
-//! out. The cost is memory, two cache lines per lane for each client that was ever alive at once with
-//! the others, and a worker's look at each of those clients.
+//! One read-modify-write per round trip, where the others for many submitters need three or more. Clients keep out of each
+//! other's way: the places of a lane are divided among those alive, and each looks at its own share first, and at the others' when
+//! that is in use. The cost is memory, a cache line per lane for each client that was ever alive at once with the others, and a
+//! look at each of those clients' words for whoever seeks a slot.
 
 use crate::lowest;
 use crate::once::Once;
 use alloc::boxed::Box;
 use slotwork::{
     Atomic, AtomicInteger, CachePadded, Claims, ClientError, Cursor, Design, Destination, Dispatch, Guarantees, LaneId,
-    Many, NoneFree, Order, Platform, Progress, RequestQueue, Shape, Site, SlotId, Slots, Submitters,
+    Many, NoneFree, Order, Platform, Progress, RequestQueue, Shape, Site, SlotId, Slots, Submitters, WithPayload,
 };
 
 slotwork::sites! {
     /// Every atomic access of the design.
     pub SITES in "bitmap-owned";
-    HOME_LOAD: Load(Relaxed), pairs [], "a hint which bits to try; CLAIM decides and synchronises";
-    CLAIM: Rmw(Acquire), pairs [HOME_SET], "clears the bit; whoever finds it set owns the slot and sees its last result";
-    HOME_SET: Rmw(Release), pairs [CLAIM], "publishes the result, or the end of a withdrawn hold";
+    FILL_HINT: Load(Relaxed), pairs [], "a hint which slots to try; CLAIM decides and synchronises";
+    DONE_HINT: Load(Relaxed), pairs [], "a hint which slots to try; CLAIM decides and synchronises";
+    SHARE_HINT: Load(Relaxed), pairs [], "which slots to try first; all are tried";
+    CLAIM: Rmw(Acquire), pairs [FREE_STORE], "marks the slot; whoever finds it unmarked owns it and sees its last result";
+    FREE_STORE: Store(Release), pairs [CLAIM], "publishes the result, or the end of a withdrawn hold";
     FILL_STORE: Store(Release), pairs [FILL_LOAD], "publishes the payload; the client is the word's one writer";
     FILL_LOAD: Load(Acquire), pairs [FILL_STORE], "sees the payload of each slot it finds submitted";
+    DONE_STORE: Store(Relaxed), pairs [], "tells where to look; FREE_STORE, which comes before it, publishes";
     FILL_RESUME: Load(Relaxed), pairs [], "a new client goes on with the word of the one whose place it has; ENLIST ordered them";
     ENLIST_LOAD: Load(Relaxed), pairs [], "a hint which place is vacant; ENLIST decides";
     ENLIST: Rmw(Acquire), pairs [RETIRE], "takes a place; sees the last words that its former holder wrote";
     RETIRE: Rmw(Release), pairs [ENLIST], "gives the place back, with its words as they are";
     OPEN: Rmw(Release), pairs [OPEN_LOAD], "the place's words exist, from before its first store on";
     OPEN_LOAD: Load(Acquire), pairs [OPEN], "sees the words of each place that a scan has to look at";
+}
+
+const FREE: u32 = 0;
+const IN_USE: u32 = 1;
+
+/// Whether somebody has the slot.
+pub struct Use<P: Platform>(P::AtomicU32);
+
+impl<P: Platform> Default for Use<P> {
+    fn default() -> Self {
+        Self(P::AtomicU32::new(FREE))
+    }
 }
 
 /// Clients alive at once: a bit each in one word.
@@ -54,7 +72,7 @@ unsafe impl Design for BitmapOwned {
         submitters: Submitters::Many,
         order: Order::Rotating,
         none_free: NoneFree::Scan,
-        progress: Guarantees { acquire: Progress::LockFree, ..Guarantees::all(Progress::WaitFree) },
+        progress: Guarantees::all(Progress::WaitFree),
         work_conserving: false,
         allocates: false,
         max_lanes: None,
@@ -66,43 +84,31 @@ unsafe impl Design for BitmapOwned {
     type Queue<P: Platform> = BitmapOwnedQueue<P>;
 
     fn construct<P: Platform>(shape: Shape) -> BitmapOwnedQueue<P> {
-        let places: Box<[Place<P>]> = (0..MAX_CLIENTS).map(|_| Once::new()).collect();
-        // The first client's place exists from the start: all slots are at home there.
-        let full = u64::MAX >> (64 - shape.slots_per_lane());
-        let _ = places[0].set(words(shape, full));
         BitmapOwnedQueue {
-            places,
+            places: (0..MAX_CLIENTS).map(|_| Once::new()).collect(),
+            done: shape.all_lanes().map(|_| CachePadded::new(P::AtomicU64::new(0))).collect(),
             enlisted: CachePadded::new(P::AtomicU64::new(0)),
-            open: CachePadded::new(P::AtomicU64::new(1)),
+            open: CachePadded::new(P::AtomicU64::new(0)),
+            full: u64::MAX >> (64 - shape.slots_per_lane()),
             shape,
         }
     }
 }
 
-/// One client's words of one lane.
-struct Words<P: Platform> {
-    home: CachePadded<P::AtomicU64>,
-    fill: CachePadded<P::AtomicU64>,
-}
-
-/// One client's words of all lanes, made when the place is first used.
-type Place<P> = Once<Box<[Words<P>]>>;
-
-fn words<P: Platform>(shape: Shape, home: u64) -> Box<[Words<P>]> {
-    let lanes = shape.all_lanes().map(|_| Words {
-        home: CachePadded::new(P::AtomicU64::new(home)),
-        fill: CachePadded::new(P::AtomicU64::new(0)),
-    });
-    lanes.collect()
-}
+/// One client's fill words, by lane; made when the place is first used.
+type Place<P> = Once<Box<[CachePadded<<P as Platform>::AtomicU64>]>>;
 
 /// The queue of [`BitmapOwned`].
 pub struct BitmapOwnedQueue<P: Platform> {
     places: Box<[Place<P>]>,
+    /// The workers' done words, by lane.
+    done: Box<[CachePadded<P::AtomicU64>]>,
     /// A bit per place that a client holds.
     enlisted: CachePadded<P::AtomicU64>,
     /// A bit per place that was ever held: its words exist.
     open: CachePadded<P::AtomicU64>,
+    /// A bit per slot of a lane.
+    full: u64,
     shape: Shape,
 }
 
@@ -111,8 +117,18 @@ pub struct BitmapOwnedClient {
     place: usize,
     /// The lane to look at first.
     cursor: Cursor,
-    /// What its fill words hold: nobody else writes them.
-    fill: Box<[u64]>,
+    /// Per lane.
+    lanes: Box<[ClientLane]>,
+}
+
+/// What a client remembers of a lane.
+struct ClientLane {
+    /// What its fill word holds: nobody else writes it.
+    fill: u64,
+    /// Slots in its share that the last look found free, and that were not tried since.
+    share: u64,
+    /// The same of all others.
+    elsewhere: u64,
 }
 
 /// What a worker remembers.
@@ -122,36 +138,59 @@ pub struct BitmapOwnedWorker {
     first: SlotId,
     /// The clients' fill words as last read.
     seen: [u64; MAX_CLIENTS],
+    /// What its done word holds: nobody else writes it.
+    done: u64,
     /// Slots found submitted by the last look, and not taken yet.
     pending: u64,
-    /// Per slot of the lane: the place that submitted it last.
-    submitter: [u8; 64],
 }
 
 impl<P: Platform> BitmapOwnedQueue<P> {
     #[inline]
-    fn words(&self, place: usize, lane: LaneId) -> &Words<P> {
+    fn fill(&self, place: usize, lane: LaneId) -> &P::AtomicU64 {
         let place = self.places[place].get().expect("an open place has its words");
         &place[lane.index()]
     }
 
-    /// Claims a free slot of `lane` that is at home with `place`.
+    /// Looks which slots of `lane` are free, and which of them are in this client's share.
     #[inline]
-    fn claim(&self, place: usize, lane: LaneId) -> Option<SlotId> {
-        let home = &self.words(place, lane).home;
-        let mut word = home.load(&HOME_LOAD);
-        while let Some((slot, bit)) = lowest(word) {
-            word = home.fetch_and(!bit, &CLAIM);
-            if word & bit != 0 {
-                return Some(self.shape.slot_at(lane, slot));
+    fn look(&self, client: &mut BitmapOwnedClient, lane: LaneId) {
+        let own = &mut client.lanes[lane.index()];
+        // Each slot's bit: how often it was submitted and how often completed, both modulo two. Of a slot that nobody uses
+        // meanwhile both are exact; of one that is used meanwhile, CLAIM finds out, or it was in use while this looked.
+        let mut in_flight = own.fill ^ self.done[lane.index()].load(&DONE_HINT);
+        for place in places(self.open.load(&OPEN_LOAD) & !(1 << client.place)) {
+            in_flight ^= self.fill(place, lane).load(&FILL_HINT);
+        }
+        let (free, share) = (self.full & !in_flight, self.share(client.place));
+        own.share = free & share;
+        own.elsewhere = free & !share;
+    }
+
+    /// The places of a lane that belong to this client as long as there are these clients.
+    #[inline]
+    fn share(&self, place: usize) -> u64 {
+        let enlisted = self.enlisted.load(&SHARE_HINT);
+        let before = enlisted & ((1 << place) - 1);
+        if enlisted & !(1 << place) == 0 {
+            return u64::MAX;
+        }
+        let (clients, number, slots) =
+            (enlisted.count_ones() as usize, before.count_ones() as usize, self.shape.slots_per_lane());
+        let bits_below = |place: usize| if place < 64 { (1 << place) - 1 } else { u64::MAX };
+        bits_below(slots * (number + 1) / clients) & !bits_below(slots * number / clients)
+    }
+
+    /// Claims one of the slots of `lane` that `candidates` has; none of those tried before is in there any more.
+    #[inline]
+    fn claim(&self, slots: &impl Slots<WithPayload<Use<P>>>, lane: LaneId, candidates: &mut u64) -> Option<SlotId> {
+        while let Some((place, bit)) = lowest(*candidates) {
+            *candidates ^= bit;
+            let slot = self.shape.slot_at(lane, place);
+            if slots.header(slot).0.swap(IN_USE, &CLAIM) == FREE {
+                return Some(slot);
             }
         }
         None
-    }
-
-    #[inline]
-    fn give_back(&self, place: usize, lane: LaneId, bit: u32) {
-        self.words(place, lane).home.fetch_or(1 << bit, &HOME_SET);
     }
 }
 
@@ -165,15 +204,14 @@ fn places(mut open: u64) -> impl Iterator<Item = usize> {
     })
 }
 
-// SAFETY: a free slot's bit is set in exactly one home word; exactly one CLAIM that finds it set
-// clears it, and that client owns the slot until it flips the bit in its own fill word, of which it is
-// the one writer (a place has one holder: ENLIST). The lane's one worker takes the slot once per flip
-// that it sees, because no further flip of the bit, in any client's word, can come before it has set a
-// home bit again. CLAIM pairs with HOME_SET, FILL_LOAD with FILL_STORE.
+// SAFETY: of those who mark a slot, exactly one finds it unmarked, and owns it until it is unmarked again, which only its owner
+// does: it withdraws it, or flips its bit in its own fill word, of which it is the one writer (a place has one holder: ENLIST).
+// The lane's one worker takes the slot once per flip that it sees, because no further flip of the bit, in any client's word, can
+// come before it has unmarked the slot. CLAIM pairs with FREE_STORE, FILL_LOAD with FILL_STORE. Done words only say where to look.
 unsafe impl<P: Platform> RequestQueue for BitmapOwnedQueue<P> {
     type Platform = P;
     type Submitters = Many;
-    type Header = CachePadded<()>;
+    type Header = WithPayload<Use<P>>;
     type Client = BitmapOwnedClient;
     type Worker = BitmapOwnedWorker;
 
@@ -187,14 +225,13 @@ unsafe impl<P: Platform> RequestQueue for BitmapOwnedQueue<P> {
             let place = enlisted.trailing_ones() as usize;
             enlisted = self.enlisted.fetch_or(1 << place, &ENLIST);
             if enlisted & (1 << place) == 0 {
-                let own = self.places[place].get_or_init(|| words(self.shape, 0));
-                let fill = own.iter().map(|words| words.fill.load(&FILL_RESUME)).collect();
+                let new = || self.shape.all_lanes().map(|_| CachePadded::new(P::AtomicU64::new(0))).collect();
+                let own = self.places[place].get_or_init(new).iter();
+                let lanes =
+                    own.map(|fill| ClientLane { fill: fill.load(&FILL_RESUME), share: 0, elsewhere: 0 }).collect();
                 self.open.fetch_or(1 << place, &OPEN);
-                return Ok(BitmapOwnedClient {
-                    place,
-                    cursor: Cursor::at(LaneId::new(place % self.shape.lanes())),
-                    fill,
-                });
+                let cursor = Cursor::at(LaneId::new(place % self.shape.lanes()));
+                return Ok(BitmapOwnedClient { place, cursor, lanes });
             }
         }
         Err(ClientError::TooManyClients { limit: MAX_CLIENTS })
@@ -209,55 +246,49 @@ unsafe impl<P: Platform> RequestQueue for BitmapOwnedQueue<P> {
     }
 
     fn worker(&self, lane: LaneId) -> BitmapOwnedWorker {
-        BitmapOwnedWorker {
-            lane,
-            first: self.shape.slot_at(lane, 0),
-            seen: [0; MAX_CLIENTS],
-            pending: 0,
-            submitter: [0; 64],
-        }
+        BitmapOwnedWorker { lane, first: self.shape.slot_at(lane, 0), seen: [0; MAX_CLIENTS], done: 0, pending: 0 }
     }
 
     #[inline]
-    fn acquire(&self, _slots: &impl Slots<Self::Header>, client: &mut BitmapOwnedClient) -> Option<SlotId> {
+    fn acquire(&self, slots: &impl Slots<Self::Header>, client: &mut BitmapOwnedClient) -> Option<SlotId> {
         for _ in 0..self.shape.lanes() {
-            if let Some(slot) = self.claim(client.place, client.cursor.lane()) {
+            let lane = client.cursor.lane();
+            let mut found = self.claim(slots, lane, &mut client.lanes[lane.index()].share);
+            if found.is_none() {
+                self.look(client, lane);
+                found = self.claim(slots, lane, &mut client.lanes[lane.index()].share);
+            }
+            if found.is_some() {
                 client.cursor.found(self.shape);
-                return Some(slot);
+                return found;
             }
             client.cursor.go_on(self.shape);
         }
-        let others = self.open.load(&OPEN_LOAD) & !(1 << client.place);
-        places(others).find_map(|place| self.shape.all_lanes().find_map(|lane| self.claim(place, lane)))
+        // Nothing in its share, of any lane: what the look at each of them found elsewhere.
+        self.shape.all_lanes().find_map(|lane| self.claim(slots, lane, &mut client.lanes[lane.index()].elsewhere))
     }
 
     #[inline]
     fn submit(&self, _slots: &impl Slots<Self::Header>, client: &mut BitmapOwnedClient, slot: SlotId) -> Destination {
         let lane = self.shape.lane_of(slot);
-        let fill = &mut client.fill[lane.index()];
+        let fill = &mut client.lanes[lane.index()].fill;
         *fill ^= 1 << self.shape.place_of(slot);
-        self.words(client.place, lane).fill.store(*fill, &FILL_STORE);
+        self.fill(client.place, lane).store(*fill, &FILL_STORE);
         Destination::Lane(lane)
     }
 
     #[inline]
-    fn withdraw(&self, _slots: &impl Slots<Self::Header>, client: &mut BitmapOwnedClient, slot: SlotId) {
-        self.give_back(client.place, self.shape.lane_of(slot), self.shape.place_of(slot));
+    fn withdraw(&self, slots: &impl Slots<Self::Header>, _client: &mut BitmapOwnedClient, slot: SlotId) {
+        slots.header(slot).0.store(FREE, &FREE_STORE);
     }
 
     #[inline]
-    #[allow(clippy::cast_possible_truncation, reason = "a place is below MAX_CLIENTS")]
     fn take(&self, _slots: &impl Slots<Self::Header>, worker: &mut BitmapOwnedWorker) -> Option<SlotId> {
         if worker.pending == 0 {
             for place in places(self.open.load(&OPEN_LOAD)) {
-                let fill = self.words(place, worker.lane).fill.load(&FILL_LOAD);
-                let mut news = fill ^ worker.seen[place];
+                let fill = self.fill(place, worker.lane).load(&FILL_LOAD);
+                worker.pending |= fill ^ worker.seen[place];
                 worker.seen[place] = fill;
-                worker.pending |= news;
-                while news != 0 {
-                    worker.submitter[news.trailing_zeros() as usize] = place as u8;
-                    news &= news - 1;
-                }
             }
         }
         let (place, bit) = lowest(worker.pending)?;
@@ -266,8 +297,9 @@ unsafe impl<P: Platform> RequestQueue for BitmapOwnedQueue<P> {
     }
 
     #[inline]
-    fn complete(&self, _slots: &impl Slots<Self::Header>, worker: &mut BitmapOwnedWorker, slot: SlotId) {
-        let bit = slot.places_after(worker.first);
-        self.give_back(worker.submitter[bit as usize].into(), worker.lane, bit);
+    fn complete(&self, slots: &impl Slots<Self::Header>, worker: &mut BitmapOwnedWorker, slot: SlotId) {
+        slots.header(slot).0.store(FREE, &FREE_STORE);
+        worker.done ^= 1 << slot.places_after(worker.first);
+        self.done[worker.lane.index()].store(worker.done, &DONE_STORE);
     }
 }
