@@ -33,7 +33,7 @@ slotwork::sites! {
     FILL_HINT: Load(Relaxed), pairs [], "a hint which slots to try; CLAIM decides and synchronises";
     DONE_HINT: Load(Relaxed), pairs [], "a hint which slots to try; CLAIM decides and synchronises";
     SHARE_HINT: Load(Relaxed), pairs [], "which slots to try first; all are tried";
-    CLAIM: Rmw(Acquire), pairs [FREE_STORE], "marks the slot; whoever finds it unmarked owns it and sees its last result";
+    CLAIM: CompareExchange(Acquire, Relaxed), pairs [FREE_STORE], "marks the slot; whoever finds it unmarked owns it and sees its last result";
     FREE_STORE: Store(Release), pairs [CLAIM], "publishes the result, or the end of a withdrawn hold";
     FILL_STORE: Store(Release), pairs [FILL_LOAD], "publishes the payload; the client is the word's one writer";
     FILL_LOAD: Load(Acquire), pairs [FILL_STORE], "sees the payload of each slot it finds submitted";
@@ -186,7 +186,7 @@ impl<P: Platform> BitmapOwnedQueue<P> {
         while let Some((place, bit)) = lowest(*candidates) {
             *candidates ^= bit;
             let slot = self.shape.slot_at(lane, place);
-            if slots.header(slot).0.swap(IN_USE, &CLAIM) == FREE {
+            if slots.header(slot).0.compare_exchange(FREE, IN_USE, &CLAIM).is_ok() {
                 return Some(slot);
             }
         }
