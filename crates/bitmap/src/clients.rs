@@ -105,7 +105,8 @@ impl Share {
     /// The first place of this part of `slots` slots.
     #[inline]
     pub(crate) const fn first(self, slots: u32) -> u32 {
-        slots * self.number / self.of
+        // The one client there is should not wait for a division.
+        if self.number == 0 { 0 } else { slots * self.number / self.of }
     }
 
     /// A bit for each place of this part of `slots` slots, at most 64.

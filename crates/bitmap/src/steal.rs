@@ -172,10 +172,8 @@ impl Candidates {
         share: impl Fn() -> Share,
         mut claim: impl FnMut(SlotId) -> bool,
     ) -> Option<SlotId> {
-        if let Some(slot) = self.pop() {
-            if claim(slot) {
-                return Some(slot);
-            }
+        if let Some(slot) = self.pop().filter(|slot| claim(*slot)) {
+            return Some(slot);
         }
         let groups = groups(shape);
         for _ in 0..groups {
