@@ -73,9 +73,14 @@ impl Contender {
         }
     }
 
+    /// The same as a floor: shown, and never ranked.
+    pub(crate) fn into_a_floor(self) -> Self {
+        Self { kind: Kind::Floor, ..self }
+    }
+
     /// The same as a floor, with another way to run.
     pub(crate) fn into_floor(self, run: RunWorkload) -> Self {
-        Self { kind: Kind::Floor, run, ..self }
+        Self { run, ..self.into_a_floor() }
     }
 
     /// The same under another name: what is measured twice must tie.

@@ -7,7 +7,6 @@ use jiff::Timestamp;
 use slotwork_bench::alarm::Alarm;
 use slotwork_bench::contender::{self, Contender};
 use slotwork_bench::cost;
-use slotwork_bench::floors;
 use slotwork_bench::grid::{self, Wanted};
 use slotwork_bench::machine::Machine;
 use slotwork_bench::measure::{Measured, Plan};
@@ -16,6 +15,7 @@ use slotwork_bench::record::{Record, SCHEMA, Settings};
 use slotwork_bench::report::{Destination, listing, listing_table, rank_report};
 use slotwork_bench::single::singles;
 use slotwork_bench::verdict::{self, rankings, summarise};
+use slotwork_bench::{by_hand, floors};
 use std::io::{self, Write};
 use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
@@ -139,6 +139,7 @@ fn contenders(arguments: &RankArguments) -> Result<Vec<Contender>> {
     } else {
         chosen.extend(contender::peers(arguments.peers.unwrap_or_default()));
         chosen.push(floors::no_queue());
+        chosen.extend(by_hand::both());
     }
     let mut names = Vec::new();
     chosen.retain(|contender| {

@@ -70,7 +70,9 @@ fn cell_table(cell: &CellRecord) -> String {
     let count = |number: usize, one: &str| format!("{number} {one}{}", if number == 1 { "" } else { "s" });
     let header = ["design", "Mreq/s", "min – max", "of best", "× floor", "failed acquires / request", "remarks"];
     let mut table = table(&header, 1..6);
-    let mut rows: Vec<&Row> = cell.rows.iter().collect();
+    // What is written by hand for one and one has nothing to say elsewhere.
+    let silent = |row: &&Row| row.kind == Kind::Floor && row.not_applicable.is_some();
+    let mut rows: Vec<&Row> = cell.rows.iter().filter(|row| !silent(row)).collect();
     // Best first; those without a figure last, in the catalog's order.
     rows.sort_by(|a, b| {
         let floor = |row: &Row| row.kind == Kind::Floor;

@@ -2,18 +2,19 @@
 //!
 //! Elsewhere the state of a slot is in a word of its own, so that a round trip moves three lines there and back: the
 //! word that submits, the payload, the word that completes. Here it moves one. The price: whoever looks for a slot looks at
-//! slots, not at a word that tells of 64.
+//! slots, not at a word that tells of 64. Lest it look at many in vain, each side counts what it has handed over.
 //!
 //! ```text
 //!            acquire           submit             take              complete
 //!    free ──────────▶ held ──────────▶ submitted ──────────▶ claimed ──────────▶ free
 //!      └── client alone ──┘              └──── the lane's worker alone ────┘
 //!
-//!   slot:  │ state │ turn │ payload …  │ one line
+//!   slot:  │ state │ turn │ payload …  │ one line         lane:  │ submitted 7 │   │ completed 5 │   a line each
 //! ```
 //!
 //! Each side goes round a lane's slots in the same direction and looks first where it expects the next one, so
-//! that most looks are the last. Every state is stored by the one side that owns the slot: nobody retries, and every
+//! that most looks are the last. Where it is not, and there are many, the other side's count says whether there is any: only then
+//! are the others looked at. Every state is stored by the one side that owns the slot: nobody retries, and every
 //! operation is wait-free.
 //!
 //! Source: J. Giacomoni, T. Moseley, M. Vachharajani, *FastForward for efficient pipeline parallelism*, PPoPP 2008: a ring
@@ -25,8 +26,8 @@ extern crate alloc;
 
 use alloc::{boxed::Box, vec};
 use slotwork::{
-    Atomic, Claims, ClientError, Cursor, Design, Destination, Dispatch, Guarantees, LaneId, NoneFree, One, Order,
-    Platform, Progress, RequestQueue, Shape, Site, SlotId, Slots, Submitters, WithPayload,
+    Atomic, CachePadded, Claims, ClientError, Cursor, Design, Destination, Dispatch, Guarantees, LaneId, NoneFree, One,
+    Order, Platform, Progress, RequestQueue, Shape, Site, SlotId, Slots, Submitters, WithPayload,
 };
 
 slotwork::sites! {
@@ -39,7 +40,15 @@ slotwork::sites! {
     SUBMITTED_LOAD: Load(Acquire), pairs [SUBMIT], "sees the payload of the slot that it finds submitted";
     CLAIMED: Store(Relaxed), pairs [], "read by the same worker only; the client does nothing with a slot that is not free";
     COMPLETE: Store(Release), pairs [FREE_LOAD], "publishes the result";
+    SUBMITTED_COUNT: Store(Relaxed), pairs [], "tells whether to look; SUBMIT, which comes before it, publishes";
+    SUBMITTED_COUNT_LOAD: Load(Relaxed), pairs [], "tells whether to look; SUBMITTED_LOAD synchronises";
+    COMPLETED_COUNT: Store(Relaxed), pairs [], "tells whether to look; COMPLETE, which comes before it, publishes";
+    COMPLETED_COUNT_LOAD: Load(Relaxed), pairs [], "tells whether to look; FREE_LOAD synchronises";
 }
+
+/// So many slots of a lane are looked at as quickly as a count, which costs its writer time when it is read often. Where
+/// there are more, both sides count.
+const FEW: usize = 8;
 
 const FREE: u32 = 0;
 const HELD_BY_CLIENT: u32 = 1;
@@ -78,51 +87,85 @@ unsafe impl Design for SlotState {
     type Queue<P: Platform> = SlotStateQueue<P>;
 
     fn construct<P: Platform>(shape: Shape) -> SlotStateQueue<P> {
-        SlotStateQueue { shape, platform: core::marker::PhantomData }
+        let count = || CachePadded::new(P::AtomicU64::new(0));
+        let lanes = shape.all_lanes().map(|_| Counts { submitted: count(), completed: count() });
+        SlotStateQueue { lanes: lanes.collect(), shape }
     }
 }
 
-/// The queue of [`SlotState`]: all of it is in the slots.
-pub struct SlotStateQueue<P> {
+/// What was handed over in a lane, each way: a hint whether there is anything to look for.
+struct Counts<P: Platform> {
+    /// Written by the client alone.
+    submitted: CachePadded<P::AtomicU64>,
+    /// Written by the lane's worker alone.
+    completed: CachePadded<P::AtomicU64>,
+}
+
+/// The queue of [`SlotState`]: the states are in the slots.
+pub struct SlotStateQueue<P: Platform> {
+    lanes: Box<[Counts<P>]>,
     shape: Shape,
-    platform: core::marker::PhantomData<P>,
 }
 
 /// What the client remembers.
 pub struct SlotStateClient {
-    /// Per lane: the place to look at first.
-    next: Box<[u32]>,
+    lanes: Box<[ClientLane]>,
     /// The lane to look at first.
     cursor: Cursor,
 }
 
+/// What the client remembers of a lane.
+#[derive(Clone, Copy, Default)]
+struct ClientLane {
+    /// The place to look at first.
+    next: u32,
+    /// Slots held now.
+    held: u64,
+    /// Slots submitted so far.
+    submitted: u64,
+}
+
 /// What a worker remembers.
 pub struct SlotStateWorker {
+    lane: LaneId,
     /// The lane's first slot.
     first: SlotId,
     /// The place to look at first.
     next: u32,
+    /// Slots taken and completed so far.
+    taken: u64,
+    completed: u64,
 }
 
 impl<P: Platform> SlotStateQueue<P> {
+    #[inline(always)]
+    const fn is_counted(&self) -> bool {
+        self.shape.slots_per_lane() > FEW
+    }
+
     /// The first slot in this state, from the place `next` round to the one before it; `next` is the place after it then.
+    /// Where there are counts, it goes on after the first look only if `others` says that there is one.
     #[inline(always)]
     #[allow(clippy::cast_possible_truncation, reason = "a shape's slots fit in 24 bits")]
     fn find(
         &self,
         slots: &impl Slots<WithPayload<State<P>>>,
         (first, next): (SlotId, &mut u32),
-        state: u32,
-        site: &'static Site,
+        (state, site): (u32, &'static Site),
+        others: impl Fn() -> bool,
     ) -> Option<SlotId> {
         let places = self.shape.slots_per_lane() as u32;
+        let counted = self.is_counted();
         let mut place = *next;
-        for _ in 0..places {
+        for look in 0..places {
             let slot = first.after(place);
             place = if place + 1 == places { 0 } else { place + 1 };
             if slots.header(slot).0.load(site) == state {
                 *next = place;
                 return Some(slot);
+            }
+            if look == 0 && counted && !others() {
+                break;
             }
         }
         None
@@ -144,7 +187,8 @@ unsafe impl<P: Platform> RequestQueue for SlotStateQueue<P> {
     }
 
     fn client(&self) -> Result<SlotStateClient, ClientError> {
-        Ok(SlotStateClient { next: vec![0; self.shape.lanes()].into(), cursor: Cursor::at(LaneId::FIRST) })
+        let lanes = vec![ClientLane::default(); self.shape.lanes()].into();
+        Ok(SlotStateClient { lanes, cursor: Cursor::at(LaneId::FIRST) })
     }
 
     fn retire(&self, _client: SlotStateClient) {}
@@ -154,16 +198,22 @@ unsafe impl<P: Platform> RequestQueue for SlotStateQueue<P> {
     }
 
     fn worker(&self, lane: LaneId) -> SlotStateWorker {
-        SlotStateWorker { first: self.shape.slot_at(lane, 0), next: 0 }
+        SlotStateWorker { lane, first: self.shape.slot_at(lane, 0), next: 0, taken: 0, completed: 0 }
     }
 
     #[inline]
     fn acquire(&self, slots: &impl Slots<Self::Header>, client: &mut SlotStateClient) -> Option<SlotId> {
         for _ in 0..self.shape.lanes() {
             let lane = client.cursor.lane();
-            let begin = (self.shape.slot_at(lane, 0), &mut client.next[lane.index()]);
-            if let Some(slot) = self.find(slots, begin, FREE, &FREE_LOAD) {
+            let ClientLane { next, held, submitted } = &mut client.lanes[lane.index()];
+            let begin = (self.shape.slot_at(lane, 0), next);
+            let free = || {
+                let completed = self.lanes[lane.index()].completed.load(&COMPLETED_COUNT_LOAD);
+                *held + (*submitted - completed) < self.shape.slots_per_lane() as u64
+            };
+            if let Some(slot) = self.find(slots, begin, (FREE, &FREE_LOAD), free) {
                 slots.header(slot).0.store(HELD_BY_CLIENT, &HELD);
+                *held += 1;
                 client.cursor.found(self.shape);
                 return Some(slot);
             }
@@ -173,25 +223,40 @@ unsafe impl<P: Platform> RequestQueue for SlotStateQueue<P> {
     }
 
     #[inline]
-    fn submit(&self, slots: &impl Slots<Self::Header>, _client: &mut SlotStateClient, slot: SlotId) -> Destination {
+    fn submit(&self, slots: &impl Slots<Self::Header>, client: &mut SlotStateClient, slot: SlotId) -> Destination {
         slots.header(slot).0.store(SUBMITTED, &SUBMIT);
-        Destination::Lane(self.shape.lane_of(slot))
+        let lane = self.shape.lane_of(slot);
+        let own = &mut client.lanes[lane.index()];
+        own.held -= 1;
+        own.submitted += 1;
+        if self.is_counted() {
+            self.lanes[lane.index()].submitted.store(own.submitted, &SUBMITTED_COUNT);
+        }
+        Destination::Lane(lane)
     }
 
     #[inline]
-    fn withdraw(&self, slots: &impl Slots<Self::Header>, _client: &mut SlotStateClient, slot: SlotId) {
+    fn withdraw(&self, slots: &impl Slots<Self::Header>, client: &mut SlotStateClient, slot: SlotId) {
         slots.header(slot).0.store(FREE, &WITHDRAW);
+        client.lanes[self.shape.lane_of(slot).index()].held -= 1;
     }
 
     #[inline]
     fn take(&self, slots: &impl Slots<Self::Header>, worker: &mut SlotStateWorker) -> Option<SlotId> {
-        let slot = self.find(slots, (worker.first, &mut worker.next), SUBMITTED, &SUBMITTED_LOAD)?;
+        let taken = worker.taken;
+        let submitted = || self.lanes[worker.lane.index()].submitted.load(&SUBMITTED_COUNT_LOAD) != taken;
+        let slot = self.find(slots, (worker.first, &mut worker.next), (SUBMITTED, &SUBMITTED_LOAD), submitted)?;
         slots.header(slot).0.store(CLAIMED_BY_WORKER, &CLAIMED);
+        worker.taken += 1;
         Some(slot)
     }
 
     #[inline]
-    fn complete(&self, slots: &impl Slots<Self::Header>, _worker: &mut SlotStateWorker, slot: SlotId) {
+    fn complete(&self, slots: &impl Slots<Self::Header>, worker: &mut SlotStateWorker, slot: SlotId) {
         slots.header(slot).0.store(FREE, &COMPLETE);
+        worker.completed += 1;
+        if self.is_counted() {
+            self.lanes[worker.lane.index()].completed.store(worker.completed, &COMPLETED_COUNT);
+        }
     }
 }

@@ -231,3 +231,28 @@ impl Model for AcquireComplete {
         assert_eq!(look::<D, P>(&client), Some(10), "after the completion it is free");
     }
 }
+
+/// A slot is completed while its client looks for one, and holds so many others that it does not look at each of them.
+pub struct OneOfMany;
+
+impl Model for OneOfMany {
+    const NAME: &'static str = "one_of_many";
+    const PROPERTY: &'static str = "a result is seen by who gets the slot back";
+    const WITNESSES: &'static [&'static str] = &["found", "none"];
+    const FLOOR: u64 = 8;
+    const BOUND: Bound = SMALL;
+
+    fn run<D: Design, P: Machine>(seen: &'static Seen) {
+        const SLOTS: usize = 12;
+        let (client, worker) = one_lane::<D, P>(SLOTS);
+        let held = (1..SLOTS).map(|_| keep::<D, P>(&client)).collect::<Option<Vec<_>>>();
+        assert!(held.is_some(), "twelve slots were free");
+        submit::<D, P>(&client, 1);
+        let other = P::spawn(move || handle::<D, P>(&worker));
+        let found = look::<D, P>(&client);
+        assert!(matches!(found, None | Some(10)), "the result is there: {found:?}");
+        seen.saw(if found.is_some() { "found" } else { "none" });
+        assert_eq!(P::join(other), Some(1), "what was submitted is there for its worker");
+        assert_eq!(look::<D, P>(&client), Some(10), "after the completion it is free");
+    }
+}

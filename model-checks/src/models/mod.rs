@@ -21,7 +21,7 @@ mod sleep;
 mod submit;
 
 pub use acquire::{
-    AcquireAcquire, AcquireComplete, FullCircle, LastSlot, NaivePool, WithdrawAcquire, WithdrawComplete,
+    AcquireAcquire, AcquireComplete, FullCircle, LastSlot, NaivePool, OneOfMany, WithdrawAcquire, WithdrawComplete,
 };
 pub use circle::{Circle, LargeCircle, LargeSleepingCircle, ORACLE_SITES, SleepingCircle};
 pub use drain::{Drained, DrainedTwo};
@@ -140,7 +140,7 @@ macro_rules! models {
 models![
     /// Runs `visitor` for every model that is explored by loom.
     visit_models, visit_model:
-    AcquireAcquire, LastSlot, ExactNone, NoIdleWorker, NaivePool, FullCircle, WithdrawAcquire, WithdrawComplete, AcquireComplete,
+    AcquireAcquire, LastSlot, ExactNone, NoIdleWorker, NaivePool, FullCircle, WithdrawAcquire, WithdrawComplete, AcquireComplete, OneOfMany,
     SubmitTake, TwoSubmitters, TwoSubmittersOneTaker, TwoTakers, RoleChange, RoleChangeTwice, ClientChurn, FifoOrder,
     Reuse, PushTwice, Drained, DrainedTwo, DropDouble,
     SleepingTake, TimedOutTake, SleepingAcquire, TwoSleepers,
