@@ -7,15 +7,15 @@
 //! ```text
 //!            acquire           submit             take              complete
 //!    free ──────────▶ held ──────────▶ submitted ──────────▶ claimed ──────────▶ free
-//!      └── client alone ──┘              └──── the lane's worker alone ────┘
+//!    state 0 ── the client's alone ──┘  state 1 ── the lane's worker's alone ──┘
 //!
 //!   slot:  │ state │ turn │ payload …  │ one line         lane:  │ submitted 7 │   │ completed 5 │   a line each
 //! ```
 //!
 //! Each side goes round a lane's slots in the same direction and looks first where it expects the next one, so
 //! that most looks are the last. Where it is not, and there are many, the other side's count says whether there is any: only then
-//! are the others looked at. Every state is stored by the one side that owns the slot: nobody retries, and every
-//! operation is wait-free.
+//! are the others looked at. Every state is stored by the one side that owns the slot, and which of its slots are
+//! out each side remembers by itself: nobody retries, and every operation is wait-free.
 //!
 //! Source: J. Giacomoni, T. Moseley, M. Vachharajani, *FastForward for efficient pipeline parallelism*, PPoPP 2008: a ring
 //! whose places say themselves whether they are full, so that no index is shared.
@@ -34,15 +34,12 @@ slotwork::sites! {
     /// Every atomic access of the design.
     pub SITES in "slot-state";
     FREE_LOAD: Load(Acquire), pairs [COMPLETE], "sees the result in the slot that it finds free";
-    HELD: Store(Relaxed), pairs [], "read by the same client only; the worker does nothing with a slot that is not submitted";
     SUBMIT: Store(Release), pairs [SUBMITTED_LOAD], "publishes the payload";
-    WITHDRAW: Store(Relaxed), pairs [], "read by the same client only";
     SUBMITTED_LOAD: Load(Acquire), pairs [SUBMIT], "sees the payload of the slot that it finds submitted";
-    CLAIMED: Store(Relaxed), pairs [], "read by the same worker only; the client does nothing with a slot that is not free";
     COMPLETE: Store(Release), pairs [FREE_LOAD], "publishes the result";
-    SUBMITTED_COUNT: Store(Relaxed), pairs [], "tells whether to look; SUBMIT, which comes before it, publishes";
+    SUBMITTED_COUNT: Store(Relaxed), pairs [], "tells whether to look; SUBMIT, which comes after it, publishes";
     SUBMITTED_COUNT_LOAD: Load(Relaxed), pairs [], "tells whether to look; SUBMITTED_LOAD synchronises";
-    COMPLETED_COUNT: Store(Relaxed), pairs [], "tells whether to look; COMPLETE, which comes before it, publishes";
+    COMPLETED_COUNT: Store(Relaxed), pairs [], "tells whether to look; COMPLETE, which comes after it, publishes";
     COMPLETED_COUNT_LOAD: Load(Relaxed), pairs [], "tells whether to look; FREE_LOAD synchronises";
 }
 
@@ -50,12 +47,15 @@ slotwork::sites! {
 /// there are more, both sides count.
 const FEW: usize = 8;
 
-const FREE: u32 = 0;
-const HELD_BY_CLIENT: u32 = 1;
-const SUBMITTED: u32 = 2;
-const CLAIMED_BY_WORKER: u32 = 3;
+/// Slots of a lane, at most.
+const MOST: usize = 256;
 
-/// Whose a slot is.
+/// The client's.
+const FREE: u32 = 0;
+/// The worker's.
+const SUBMITTED: u32 = 1;
+
+/// Whose turn a slot is.
 pub struct State<P: Platform>(P::AtomicU32);
 
 impl<P: Platform> Default for State<P> {
@@ -79,7 +79,7 @@ unsafe impl Design for SlotState {
         work_conserving: false,
         allocates: false,
         max_lanes: None,
-        max_slots_per_lane: Some(256),
+        max_slots_per_lane: Some(MOST),
         max_clients: Some(1),
         source: "FastForward, 2008; the state in the slot",
     };
@@ -115,12 +115,11 @@ pub struct SlotStateClient {
 }
 
 /// What the client remembers of a lane.
-#[derive(Clone, Copy, Default)]
+#[derive(Clone, Default)]
 struct ClientLane {
     /// The place to look at first.
     next: u32,
-    /// Slots held now.
-    held: u64,
+    held: Out,
     /// Slots submitted so far.
     submitted: u64,
 }
@@ -132,9 +131,41 @@ pub struct SlotStateWorker {
     first: SlotId,
     /// The place to look at first.
     next: u32,
-    /// Slots taken and completed so far.
-    taken: u64,
+    claimed: Out,
+    /// Slots completed so far.
     completed: u64,
+}
+
+/// Slots of a lane that this side has out: nobody else's business.
+#[derive(Clone, Default)]
+struct Out {
+    places: [u64; MOST / 64],
+    count: u64,
+}
+
+impl Out {
+    #[inline(always)]
+    const fn has(&self, place: u32) -> bool {
+        self.count > 0 && self.places[place as usize / 64] >> (place % 64) & 1 == 1
+    }
+
+    /// In or out.
+    #[inline(always)]
+    const fn flip(&mut self, place: u32) {
+        self.places[place as usize / 64] ^= 1 << (place % 64);
+    }
+
+    #[inline(always)]
+    const fn add(&mut self, place: u32) {
+        self.flip(place);
+        self.count += 1;
+    }
+
+    #[inline(always)]
+    const fn remove(&mut self, place: u32) {
+        self.flip(place);
+        self.count -= 1;
+    }
 }
 
 impl<P: Platform> SlotStateQueue<P> {
@@ -143,38 +174,40 @@ impl<P: Platform> SlotStateQueue<P> {
         self.shape.slots_per_lane() > FEW
     }
 
-    /// The first slot in this state, from the place `next` round to the one before it; `next` is the place after it then.
-    /// Where there are counts, it goes on after the first look only if `others` says that there is one.
+    /// The first slot that is this side's and not out, from the place `next` round to the one before it: its place; `next` is
+    /// the one after it then. Where there are counts, it goes on after the first look only if `others` says that there is one.
     #[inline(always)]
-    #[allow(clippy::cast_possible_truncation, reason = "a shape's slots fit in 24 bits")]
+    #[allow(clippy::cast_possible_truncation, reason = "at most MOST")]
     fn find(
         &self,
         slots: &impl Slots<WithPayload<State<P>>>,
-        (first, next): (SlotId, &mut u32),
+        (first, next, out): (SlotId, &mut u32, &mut Out),
         (state, site): (u32, &'static Site),
-        others: impl Fn() -> bool,
+        others: impl Fn(u64) -> bool,
     ) -> Option<SlotId> {
         let places = self.shape.slots_per_lane() as u32;
         let counted = self.is_counted();
         let mut place = *next;
         for look in 0..places {
             let slot = first.after(place);
-            place = if place + 1 == places { 0 } else { place + 1 };
-            if slots.header(slot).0.load(site) == state {
-                *next = place;
+            let after = if place + 1 == places { 0 } else { place + 1 };
+            if !out.has(place) && slots.header(slot).0.load(site) == state {
+                out.add(place);
+                *next = after;
                 return Some(slot);
             }
-            if look == 0 && counted && !others() {
+            if look == 0 && counted && !others(out.count) {
                 break;
             }
+            place = after;
         }
         None
     }
 }
 
-// SAFETY: a state is stored by the owner of the slot alone: from `FREE` on by the one client (`One`), from `SUBMITTED` on
-// by the lane's one worker. Each finds a slot only in the state in which it becomes the owner, and moves it out of that state
-// at once, so it finds it once. `SUBMIT` and `COMPLETE` are release stores that the other side's acquire load reads.
+// SAFETY: a slot is the one client's (`One`) while its state is `FREE` and the lane's one worker's while it is `SUBMITTED`; each
+// hands it out only when it is its own and not out already, and changes the state only when it comes back. `SUBMIT` and
+// `COMPLETE` are release stores that the other side's acquire load reads.
 unsafe impl<P: Platform> RequestQueue for SlotStateQueue<P> {
     type Platform = P;
     type Submitters = One;
@@ -198,7 +231,7 @@ unsafe impl<P: Platform> RequestQueue for SlotStateQueue<P> {
     }
 
     fn worker(&self, lane: LaneId) -> SlotStateWorker {
-        SlotStateWorker { lane, first: self.shape.slot_at(lane, 0), next: 0, taken: 0, completed: 0 }
+        SlotStateWorker { lane, first: self.shape.slot_at(lane, 0), next: 0, claimed: Out::default(), completed: 0 }
     }
 
     #[inline]
@@ -206,14 +239,12 @@ unsafe impl<P: Platform> RequestQueue for SlotStateQueue<P> {
         for _ in 0..self.shape.lanes() {
             let lane = client.cursor.lane();
             let ClientLane { next, held, submitted } = &mut client.lanes[lane.index()];
-            let begin = (self.shape.slot_at(lane, 0), next);
-            let free = || {
+            let free = |held| {
                 let completed = self.lanes[lane.index()].completed.load(&COMPLETED_COUNT_LOAD);
-                *held + (*submitted - completed) < self.shape.slots_per_lane() as u64
+                held + (*submitted - completed) < self.shape.slots_per_lane() as u64
             };
+            let begin = (self.shape.slot_at(lane, 0), next, held);
             if let Some(slot) = self.find(slots, begin, (FREE, &FREE_LOAD), free) {
-                slots.header(slot).0.store(HELD_BY_CLIENT, &HELD);
-                *held += 1;
                 client.cursor.found(self.shape);
                 return Some(slot);
             }
@@ -224,39 +255,38 @@ unsafe impl<P: Platform> RequestQueue for SlotStateQueue<P> {
 
     #[inline]
     fn submit(&self, slots: &impl Slots<Self::Header>, client: &mut SlotStateClient, slot: SlotId) -> Destination {
-        slots.header(slot).0.store(SUBMITTED, &SUBMIT);
         let lane = self.shape.lane_of(slot);
         let own = &mut client.lanes[lane.index()];
-        own.held -= 1;
+        own.held.remove(self.shape.place_of(slot));
         own.submitted += 1;
+        // Counted first, so that a count is never behind what the other side has already got.
         if self.is_counted() {
             self.lanes[lane.index()].submitted.store(own.submitted, &SUBMITTED_COUNT);
         }
+        slots.header(slot).0.store(SUBMITTED, &SUBMIT);
         Destination::Lane(lane)
     }
 
     #[inline]
-    fn withdraw(&self, slots: &impl Slots<Self::Header>, client: &mut SlotStateClient, slot: SlotId) {
-        slots.header(slot).0.store(FREE, &WITHDRAW);
-        client.lanes[self.shape.lane_of(slot).index()].held -= 1;
+    fn withdraw(&self, _slots: &impl Slots<Self::Header>, client: &mut SlotStateClient, slot: SlotId) {
+        client.lanes[self.shape.lane_of(slot).index()].held.remove(self.shape.place_of(slot));
     }
 
     #[inline]
     fn take(&self, slots: &impl Slots<Self::Header>, worker: &mut SlotStateWorker) -> Option<SlotId> {
-        let taken = worker.taken;
-        let submitted = || self.lanes[worker.lane.index()].submitted.load(&SUBMITTED_COUNT_LOAD) != taken;
-        let slot = self.find(slots, (worker.first, &mut worker.next), (SUBMITTED, &SUBMITTED_LOAD), submitted)?;
-        slots.header(slot).0.store(CLAIMED_BY_WORKER, &CLAIMED);
-        worker.taken += 1;
-        Some(slot)
+        let SlotStateWorker { lane, first, next, claimed, completed } = worker;
+        let submitted =
+            |claimed| self.lanes[lane.index()].submitted.load(&SUBMITTED_COUNT_LOAD) != *completed + claimed;
+        self.find(slots, (*first, next, claimed), (SUBMITTED, &SUBMITTED_LOAD), submitted)
     }
 
     #[inline]
     fn complete(&self, slots: &impl Slots<Self::Header>, worker: &mut SlotStateWorker, slot: SlotId) {
-        slots.header(slot).0.store(FREE, &COMPLETE);
+        worker.claimed.remove(slot.places_after(worker.first));
         worker.completed += 1;
         if self.is_counted() {
             self.lanes[worker.lane.index()].completed.store(worker.completed, &COMPLETED_COUNT);
         }
+        slots.header(slot).0.store(FREE, &COMPLETE);
     }
 }
