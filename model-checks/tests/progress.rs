@@ -61,6 +61,7 @@ agreement! {
     bitmap: "bitmap",
     slot_state: "slot-state",
     bitmap_owned: "bitmap-owned",
+    bitmap_steal: "bitmap-steal",
     bitmap_claim: "bitmap-claim",
     shared_bitmap: "shared-bitmap",
     freelist_bitmap: "freelist-bitmap",
@@ -204,7 +205,7 @@ fn starvation_tells_lock_free_from_wait_free() {
             }
         }
     }
-    for design in ["bitmap-claim", "bitmap-owned", "freelist-bitmap", "linked-queue"] {
+    for design in ["bitmap-claim", "freelist-bitmap", "linked-queue"] {
         assert_eq!(of(design).verdict(Call::Acquire), Progress::LockFree, "{design}");
     }
 }

@@ -41,7 +41,7 @@ fn every_need_decides_by_claims_and_everybody_is_accounted_for() {
     let answer = pick(&waiting, ENTRIES, Some(&run), ".").unwrap();
     let claims = slotwork_catalog::entry(&answer.pick.design).unwrap().claims;
     assert_eq!(claims.progress.acquire, Progress::WaitFree);
-    let nobody = load(Submitters::Many, 4, 4, &[Need::WaitFree], Objective::Throughput);
+    let nobody = load(Submitters::Many, 4, 4, &[Need::WaitFree, Need::Fifo], Objective::Throughput);
     assert!(matches!(pick(&nobody, ENTRIES, None, "."), Err(PickError::Nobody(_))));
 }
 
@@ -193,7 +193,7 @@ fn the_command_answers_in_words_and_in_json() {
     // Without a run of one's own: the newest that was there when the program was built.
     let output = slotwork(&["pick", "--submitters", "one", "--workers", "16", "--slots", "64"]);
     assert!(newest().is_some() && text(&output.stdout).contains("notes/results/"), "{}", text(&output.stdout));
-    refused(&["pick", "--need", "wait-free"], "no design does all of this");
+    refused(&["pick", "--need", "wait-free,fifo"], "no design does all of this");
     refused(&["pick", "--submitters", "one", "--clients", "2"], "one submitter");
     refused(&["pick", "--workers", "0"], "--workers");
     refused(&["pick", "--slots", "99999999999"], "--slots");

@@ -19,12 +19,12 @@
 //! that is in use. The cost is memory, a cache line per lane for each client that was ever alive at once with the others, and a
 //! look at each of those clients' words for whoever seeks a slot.
 
+use crate::clients::{Clients, MAX_CLIENTS, below};
 use crate::lowest;
-use crate::once::Once;
 use alloc::boxed::Box;
 use slotwork::{
-    Atomic, AtomicInteger, CachePadded, Claims, ClientError, Cursor, Design, Destination, Dispatch, Guarantees, LaneId,
-    Many, NoneFree, Order, Platform, Progress, RequestQueue, Shape, Site, SlotId, Slots, Submitters, WithPayload,
+    Atomic, CachePadded, Claims, ClientError, Cursor, Design, Destination, Dispatch, Guarantees, LaneId, Many,
+    NoneFree, Order, Platform, Progress, RequestQueue, Shape, Site, SlotId, Slots, Submitters, WithPayload,
 };
 
 slotwork::sites! {
@@ -32,18 +32,12 @@ slotwork::sites! {
     pub SITES in "bitmap-owned";
     FILL_HINT: Load(Relaxed), pairs [], "a hint which slots to try; CLAIM decides and synchronises";
     DONE_HINT: Load(Relaxed), pairs [], "a hint which slots to try; CLAIM decides and synchronises";
-    SHARE_HINT: Load(Relaxed), pairs [], "which slots to try first; all are tried";
-    CLAIM: Rmw(Acquire), pairs [FREE_STORE], "marks the slot; whoever finds it unmarked owns it and sees its last result";
+    CLAIM: CompareExchange(Acquire, Relaxed), pairs [FREE_STORE], "marks the slot; whoever finds it unmarked owns it and sees its last result";
     FREE_STORE: Store(Release), pairs [CLAIM], "publishes the result, or the end of a withdrawn hold";
     FILL_STORE: Store(Release), pairs [FILL_LOAD], "publishes the payload; the client is the word's one writer";
     FILL_LOAD: Load(Acquire), pairs [FILL_STORE], "sees the payload of each slot it finds submitted";
     DONE_STORE: Store(Relaxed), pairs [], "tells where to look; FREE_STORE, which comes before it, publishes";
-    FILL_RESUME: Load(Relaxed), pairs [], "a new client goes on with the word of the one whose place it has; ENLIST ordered them";
-    ENLIST_LOAD: Load(Relaxed), pairs [], "a hint which place is vacant; ENLIST decides";
-    ENLIST: Rmw(Acquire), pairs [RETIRE], "takes a place; sees the last words that its former holder wrote";
-    RETIRE: Rmw(Release), pairs [ENLIST], "gives the place back, with its words as they are";
-    OPEN: Rmw(Release), pairs [OPEN_LOAD], "the place's words exist, from before its first store on";
-    OPEN_LOAD: Load(Acquire), pairs [OPEN], "sees the words of each place that a scan has to look at";
+    FILL_RESUME: Load(Relaxed), pairs [], "a new client goes on with the word of the one whose place it has, after whom it comes";
 }
 
 const FREE: u32 = 0;
@@ -57,9 +51,6 @@ impl<P: Platform> Default for Use<P> {
         Self(P::AtomicU32::new(FREE))
     }
 }
-
-/// Clients alive at once: a bit each in one word.
-const MAX_CLIENTS: usize = 64;
 
 /// Per-lane bitmaps for many submitters, each with words of its own.
 #[derive(Clone, Copy, Debug)]
@@ -80,35 +71,21 @@ unsafe impl Design for BitmapOwned {
         max_clients: Some(MAX_CLIENTS),
         source: "slotwork, after QEMU threaded workqueue v3, 2018",
     };
-    const SITES: &'static [&'static [Site]] = &[SITES];
+    const SITES: &'static [&'static [Site]] = &[SITES, crate::clients::SITES];
     type Queue<P: Platform> = BitmapOwnedQueue<P>;
 
     fn construct<P: Platform>(shape: Shape) -> BitmapOwnedQueue<P> {
-        BitmapOwnedQueue {
-            places: (0..MAX_CLIENTS).map(|_| Once::new()).collect(),
-            done: shape.all_lanes().map(|_| CachePadded::new(P::AtomicU64::new(0))).collect(),
-            enlisted: CachePadded::new(P::AtomicU64::new(0)),
-            open: CachePadded::new(P::AtomicU64::new(0)),
-            full: u64::MAX >> (64 - shape.slots_per_lane()),
-            shape,
-        }
+        let done = shape.all_lanes().map(|_| CachePadded::new(P::AtomicU64::new(0)));
+        BitmapOwnedQueue { clients: Clients::new(), done: done.collect(), shape }
     }
 }
 
-/// One client's fill words, by lane; made when the place is first used.
-type Place<P> = Once<Box<[CachePadded<<P as Platform>::AtomicU64>]>>;
-
 /// The queue of [`BitmapOwned`].
 pub struct BitmapOwnedQueue<P: Platform> {
-    places: Box<[Place<P>]>,
+    /// Each with its fill words, by lane.
+    clients: Clients<P, Box<[CachePadded<P::AtomicU64>]>>,
     /// The workers' done words, by lane.
     done: Box<[CachePadded<P::AtomicU64>]>,
-    /// A bit per place that a client holds.
-    enlisted: CachePadded<P::AtomicU64>,
-    /// A bit per place that was ever held: its words exist.
-    open: CachePadded<P::AtomicU64>,
-    /// A bit per slot of a lane.
-    full: u64,
     shape: Shape,
 }
 
@@ -144,13 +121,12 @@ pub struct BitmapOwnedWorker {
     pending: u64,
 }
 
-impl<P: Platform> BitmapOwnedQueue<P> {
-    #[inline]
-    fn fill(&self, place: usize, lane: LaneId) -> &P::AtomicU64 {
-        let place = self.places[place].get().expect("an open place has its words");
-        &place[lane.index()]
-    }
+#[allow(clippy::cast_possible_truncation, reason = "at most 64, as the claims say")]
+const fn slots_of_a_lane(shape: Shape) -> u32 {
+    shape.slots_per_lane() as u32
+}
 
+impl<P: Platform> BitmapOwnedQueue<P> {
     /// Looks which slots of `lane` are free, and which of them are in this client's share.
     #[inline]
     fn look(&self, client: &mut BitmapOwnedClient, lane: LaneId) {
@@ -158,26 +134,13 @@ impl<P: Platform> BitmapOwnedQueue<P> {
         // Each slot's bit: how often it was submitted and how often completed, both modulo two. Of a slot that nobody uses
         // meanwhile both are exact; of one that is used meanwhile, CLAIM finds out, or it was in use while this looked.
         let mut in_flight = own.fill ^ self.done[lane.index()].load(&DONE_HINT);
-        for place in places(self.open.load(&OPEN_LOAD) & !(1 << client.place)) {
-            in_flight ^= self.fill(place, lane).load(&FILL_HINT);
+        for (_, fill) in self.clients.rows().filter(|(place, _)| *place != client.place) {
+            in_flight ^= fill[lane.index()].load(&FILL_HINT);
         }
-        let (free, share) = (self.full & !in_flight, self.share(client.place));
+        let slots = slots_of_a_lane(self.shape);
+        let (free, share) = (below(slots) & !in_flight, self.clients.share(client.place).bits(slots));
         own.share = free & share;
         own.elsewhere = free & !share;
-    }
-
-    /// The places of a lane that belong to this client as long as there are these clients.
-    #[inline]
-    fn share(&self, place: usize) -> u64 {
-        let enlisted = self.enlisted.load(&SHARE_HINT);
-        let before = enlisted & ((1 << place) - 1);
-        if enlisted & !(1 << place) == 0 {
-            return u64::MAX;
-        }
-        let (clients, number, slots) =
-            (enlisted.count_ones() as usize, before.count_ones() as usize, self.shape.slots_per_lane());
-        let bits_below = |place: usize| if place < 64 { (1 << place) - 1 } else { u64::MAX };
-        bits_below(slots * (number + 1) / clients) & !bits_below(slots * number / clients)
     }
 
     /// Claims one of the slots of `lane` that `candidates` has; none of those tried before is in there any more.
@@ -186,7 +149,7 @@ impl<P: Platform> BitmapOwnedQueue<P> {
         while let Some((place, bit)) = lowest(*candidates) {
             *candidates ^= bit;
             let slot = self.shape.slot_at(lane, place);
-            if slots.header(slot).0.swap(IN_USE, &CLAIM) == FREE {
+            if slots.header(slot).0.compare_exchange(FREE, IN_USE, &CLAIM).is_ok() {
                 return Some(slot);
             }
         }
@@ -194,18 +157,8 @@ impl<P: Platform> BitmapOwnedQueue<P> {
     }
 }
 
-/// The places whose bits are set in `open`.
-#[inline]
-fn places(mut open: u64) -> impl Iterator<Item = usize> {
-    core::iter::from_fn(move || {
-        let place = (open != 0).then(|| open.trailing_zeros() as usize)?;
-        open &= open - 1;
-        Some(place)
-    })
-}
-
 // SAFETY: of those who mark a slot, exactly one finds it unmarked, and owns it until it is unmarked again, which only its owner
-// does: it withdraws it, or flips its bit in its own fill word, of which it is the one writer (a place has one holder: ENLIST).
+// does: it withdraws it, or flips its bit in its own fill word, of which it is the one writer (a place has one holder).
 // The lane's one worker takes the slot once per flip that it sees, because no further flip of the bit, in any client's word, can
 // come before it has unmarked the slot. CLAIM pairs with FREE_STORE, FILL_LOAD with FILL_STORE. Done words only say where to look.
 unsafe impl<P: Platform> RequestQueue for BitmapOwnedQueue<P> {
@@ -220,25 +173,15 @@ unsafe impl<P: Platform> RequestQueue for BitmapOwnedQueue<P> {
     }
 
     fn client(&self) -> Result<BitmapOwnedClient, ClientError> {
-        let mut enlisted = self.enlisted.load(&ENLIST_LOAD);
-        while enlisted != u64::MAX {
-            let place = enlisted.trailing_ones() as usize;
-            enlisted = self.enlisted.fetch_or(1 << place, &ENLIST);
-            if enlisted & (1 << place) == 0 {
-                let new = || self.shape.all_lanes().map(|_| CachePadded::new(P::AtomicU64::new(0))).collect();
-                let own = self.places[place].get_or_init(new).iter();
-                let lanes =
-                    own.map(|fill| ClientLane { fill: fill.load(&FILL_RESUME), share: 0, elsewhere: 0 }).collect();
-                self.open.fetch_or(1 << place, &OPEN);
-                let cursor = Cursor::at(LaneId::new(place % self.shape.lanes()));
-                return Ok(BitmapOwnedClient { place, cursor, lanes });
-            }
-        }
-        Err(ClientError::TooManyClients { limit: MAX_CLIENTS })
+        let new = || self.shape.all_lanes().map(|_| CachePadded::new(P::AtomicU64::new(0))).collect();
+        let lane =
+            |fill: &CachePadded<P::AtomicU64>| ClientLane { fill: fill.load(&FILL_RESUME), share: 0, elsewhere: 0 };
+        let (place, lanes) = self.clients.enlist(new, |fills| fills.iter().map(lane).collect())?;
+        Ok(BitmapOwnedClient { place, cursor: Cursor::at(LaneId::new(place % self.shape.lanes())), lanes })
     }
 
     fn retire(&self, client: BitmapOwnedClient) {
-        self.enlisted.fetch_and(!(1 << client.place), &RETIRE);
+        self.clients.retire(client.place);
     }
 
     fn set_dispatch(&self, client: &mut BitmapOwnedClient, dispatch: Dispatch) -> bool {
@@ -273,7 +216,7 @@ unsafe impl<P: Platform> RequestQueue for BitmapOwnedQueue<P> {
         let lane = self.shape.lane_of(slot);
         let fill = &mut client.lanes[lane.index()].fill;
         *fill ^= 1 << self.shape.place_of(slot);
-        self.fill(client.place, lane).store(*fill, &FILL_STORE);
+        self.clients.row(client.place)[lane.index()].store(*fill, &FILL_STORE);
         Destination::Lane(lane)
     }
 
@@ -285,8 +228,8 @@ unsafe impl<P: Platform> RequestQueue for BitmapOwnedQueue<P> {
     #[inline]
     fn take(&self, _slots: &impl Slots<Self::Header>, worker: &mut BitmapOwnedWorker) -> Option<SlotId> {
         if worker.pending == 0 {
-            for place in places(self.open.load(&OPEN_LOAD)) {
-                let fill = self.fill(place, worker.lane).load(&FILL_LOAD);
+            for (place, fills) in self.clients.rows() {
+                let fill = fills[worker.lane.index()].load(&FILL_LOAD);
                 worker.pending |= fill ^ worker.seen[place];
                 worker.seen[place] = fill;
             }

@@ -113,6 +113,7 @@ catalog![
     Bitmap: slotwork_bitmap::Bitmap,
     SlotState: slotwork_slot_state::SlotState,
     BitmapOwned: slotwork_bitmap::BitmapOwned,
+    BitmapSteal: slotwork_bitmap::BitmapSteal,
     BitmapClaim: slotwork_bitmap::BitmapClaim,
     SharedBitmap: slotwork_shared_bitmap::SharedBitmap,
     FreelistBitmap: slotwork_freelist_bitmap::FreelistBitmap,

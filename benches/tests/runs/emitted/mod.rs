@@ -22,6 +22,7 @@ programs! {
     bitmap "bitmap",
     slot_state "slot-state",
     bitmap_owned "bitmap-owned",
+    bitmap_steal "bitmap-steal",
     bitmap_claim "bitmap-claim",
     shared_bitmap "shared-bitmap",
     freelist_bitmap "freelist-bitmap",

@@ -121,19 +121,27 @@ pub(crate) fn withdrawn(subject: &'static dyn Subject) {
         return;
     }
     let (_queue, first) = subject.start(Plan { waiting: ASLEEP, ..Plan::new(1, 1) }, handle, ignore);
-    scope(|scope| {
-        for submitter in submitters(subject, first, 4) {
-            scope.spawn(move || {
-                for _ in 0..200 {
-                    let held = submitter.with(Wait::ForEver, |_, _| {
-                        std::thread::yield_now();
-                        Then::Withdraw
+    for _ in 0..5 {
+        let others = [first.another(), first.another(), first.another()];
+        scope(|scope| {
+            let held = first.with(Wait::ForEver, |_, _| {
+                for other in others {
+                    scope.spawn(move || {
+                        for _ in 0..40 {
+                            let held = other.with(Wait::ForEver, |_, _| {
+                                std::thread::yield_now();
+                                Then::Withdraw
+                            });
+                            held.expect("not stopped");
+                        }
                     });
-                    held.expect("not stopped");
                 }
+                let_others_sleep();
+                Then::Withdraw
             });
-        }
-    });
+            held.expect("not stopped");
+        });
+    }
 }
 
 #[test]

@@ -1,0 +1,305 @@
+//! `bitmap-steal`: any worker takes any slot; words have one writer each, and both claims are in the slot.
+//!
+//! [`BitmapOwned`](crate::BitmapOwned) ties a slot to a worker, so that a word of each suffices, and a slot waits when its
+//! worker does. Here slots are nobody's: every client and every worker has a row of words of its own over all slots, says
+//! there what it has done, by plain stores, and reads all others' to see where there is something to do. Whose a slot is, its
+//! state beside the payload says, on the line that has to move anyway.
+//!
+//! ```text
+//!   64 slots:   fill[c]    for each client c: flipped when it submits
+//!               taken[w]   for each worker w: flipped when it takes
+//!               done[w]                       flipped when it completes
+//!   slot:       │ free → held → submitted → claimed → free │ turn │ payload …  │ one line
+//!
+//!   acquire                            take
+//!   fill[0] xor … = done[0] xor …?     fill[0] xor … ≠ taken[0] xor …?
+//!   free → held, by one                submitted → claimed, by one
+//! ```
+//!
+//! Two read-modify-writes per round trip, one for each side that others compete with. A worker that finds nothing has
+//! read a word of everybody's; that is the price of finding whatever there is.
+
+use crate::clients::{Clients, MAX_CLIENTS, Share, below};
+use alloc::{boxed::Box, vec};
+use slotwork::{
+    Atomic, CachePadded, Claims, ClientError, Design, Destination, Guarantees, LaneId, Many, NoneFree, Order, Platform,
+    Progress, RequestQueue, Shape, Site, SlotId, Slots, Submitters, WithPayload,
+};
+
+slotwork::sites! {
+    /// Every atomic access of the design.
+    pub SITES in "bitmap-steal";
+    FILL_HINT: Load(Relaxed), pairs [], "a hint which slots to try; CLAIM and TAKE decide and synchronise";
+    TAKEN_HINT: Load(Relaxed), pairs [], "a hint which slots to try; TAKE decides and synchronises";
+    DONE_HINT: Load(Relaxed), pairs [], "a hint which slots to try; CLAIM decides and synchronises";
+    CLAIM: CompareExchange(Acquire, Relaxed), pairs [FREE_STORE], "the one client that finds the slot free sees its last result";
+    SUBMIT: Store(Release), pairs [TAKE], "publishes the payload";
+    FILL_STORE: Store(Relaxed), pairs [], "tells where to look; SUBMIT, which comes before it, publishes";
+    TAKE: CompareExchange(Acquire, Relaxed), pairs [SUBMIT], "the one worker that finds the slot submitted sees its payload";
+    TAKEN_STORE: Store(Relaxed), pairs [], "tells where not to look; TAKE has decided";
+    FREE_STORE: Store(Release), pairs [CLAIM], "publishes the result, or the end of a withdrawn hold";
+    DONE_STORE: Store(Relaxed), pairs [], "tells where to look; FREE_STORE, which comes before it, publishes";
+    FILL_RESUME: Load(Relaxed), pairs [], "a new client goes on with the words of the one whose place it has, after whom it comes";
+}
+
+const FREE: u32 = 0;
+const HELD: u32 = 1;
+const SUBMITTED: u32 = 2;
+const CLAIMED: u32 = 3;
+
+/// Whose a slot is.
+pub struct State<P: Platform>(P::AtomicU32);
+
+impl<P: Platform> Default for State<P> {
+    fn default() -> Self {
+        Self(P::AtomicU32::new(FREE))
+    }
+}
+
+/// Bitmaps over all slots, for many submitters and workers that help each other out.
+#[derive(Clone, Copy, Debug)]
+pub struct BitmapSteal;
+
+// SAFETY: `construct` makes a new queue; fresh headers say that every slot is free.
+unsafe impl Design for BitmapSteal {
+    const NAME: &'static str = "bitmap-steal";
+    const CLAIMS: Claims = Claims {
+        submitters: Submitters::Many,
+        order: Order::Any,
+        none_free: NoneFree::Scan,
+        progress: Guarantees::all(Progress::WaitFree),
+        work_conserving: true,
+        allocates: false,
+        max_lanes: Some(64),
+        max_slots_per_lane: Some(64),
+        max_clients: Some(MAX_CLIENTS),
+        source: "slotwork, after FastForward, 2008, and QEMU threaded workqueue v3, 2018",
+    };
+    const SITES: &'static [&'static [Site]] = &[SITES, crate::clients::SITES];
+    type Queue<P: Platform> = BitmapStealQueue<P>;
+
+    fn construct<P: Platform>(shape: Shape) -> BitmapStealQueue<P> {
+        let workers = shape.all_lanes().map(|_| Row { taken: row::<P>(shape), done: row::<P>(shape) });
+        BitmapStealQueue { clients: Clients::new(), workers: workers.collect(), shape }
+    }
+}
+
+/// Words of one writer: those of sixteen groups to a pair of lines.
+type Words<P> = Box<[CachePadded<[<P as Platform>::AtomicU64; WORDS_PER_LINE]>]>;
+
+const WORDS_PER_LINE: usize = 16;
+
+fn row<P: Platform>(shape: Shape) -> Words<P> {
+    let words = || CachePadded::new(core::array::from_fn(|_| P::AtomicU64::new(0)));
+    (0..groups(shape).div_ceil(WORDS_PER_LINE)).map(|_| words()).collect()
+}
+
+/// Words that it takes for a bit per slot.
+const fn groups(shape: Shape) -> usize {
+    shape.slots().div_ceil(64)
+}
+
+struct Row<P: Platform> {
+    taken: Words<P>,
+    done: Words<P>,
+}
+
+/// The word of a group in a row.
+#[inline(always)]
+fn word<P: Platform>(row: &Words<P>, group: usize) -> &P::AtomicU64 {
+    &row[group / WORDS_PER_LINE][group % WORDS_PER_LINE]
+}
+
+/// The queue of [`BitmapSteal`].
+pub struct BitmapStealQueue<P: Platform> {
+    /// Each with its fill words, by group.
+    clients: Clients<P, Words<P>>,
+    workers: Box<[Row<P>]>,
+    shape: Shape,
+}
+
+/// What a client remembers.
+pub struct BitmapStealClient {
+    place: usize,
+    /// What its fill words hold, by group: nobody else writes them.
+    fill: Box<[u64]>,
+    candidates: Candidates,
+}
+
+/// What a worker remembers.
+pub struct BitmapStealWorker {
+    lane: LaneId,
+    /// What its words hold, by group: nobody else writes them.
+    taken: Box<[u64]>,
+    done: Box<[u64]>,
+    candidates: Candidates,
+}
+
+/// Slots that the last look found, and that were not tried since.
+struct Candidates {
+    /// They are of this one.
+    group: usize,
+    /// A bit for each.
+    found: u64,
+    /// Those from this one on are tried before those below it, so that not all begin at the same.
+    first: u32,
+}
+
+impl Candidates {
+    const fn from(group: usize) -> Self {
+        Self { group, found: 0, first: 0 }
+    }
+
+    /// The next one.
+    #[inline]
+    #[allow(clippy::cast_possible_truncation, reason = "a shape's slots fit in 24 bits")]
+    fn pop(&mut self) -> Option<SlotId> {
+        let place = self.found.rotate_right(self.first).trailing_zeros();
+        if place == 64 {
+            return None;
+        }
+        let place = (place + self.first) % 64;
+        self.found ^= 1 << place;
+        Some(SlotId::new(self.group * 64 + place as usize))
+    }
+
+    /// Claims one: of those of an earlier look as long as they prove right, then of every group, as `look` finds them.
+    #[inline]
+    fn claim(
+        &mut self,
+        shape: Shape,
+        mut look: impl FnMut(usize) -> u64,
+        share: impl Fn() -> Share,
+        mut claim: impl FnMut(SlotId) -> bool,
+    ) -> Option<SlotId> {
+        if let Some(slot) = self.pop() {
+            if claim(slot) {
+                return Some(slot);
+            }
+        }
+        let groups = groups(shape);
+        for _ in 0..groups {
+            let slots = slots_of(shape, self.group);
+            self.found = look(self.group) & below(slots);
+            if self.found != 0 {
+                self.first = share().first(slots);
+                while let Some(slot) = self.pop() {
+                    if claim(slot) {
+                        return Some(slot);
+                    }
+                }
+            }
+            self.group = if self.group + 1 == groups { 0 } else { self.group + 1 };
+        }
+        None
+    }
+}
+
+/// Slots of one group.
+#[allow(clippy::cast_possible_truncation, reason = "at most 64")]
+fn slots_of(shape: Shape, group: usize) -> u32 {
+    (shape.slots() - group * 64).min(64) as u32
+}
+
+/// The slot's group, and its bit there.
+#[inline(always)]
+const fn split(slot: SlotId) -> (usize, u64) {
+    (slot.index() / 64, 1 << (slot.index() % 64))
+}
+
+/// Flips `bit` of a word that nobody else writes; `held` is what it holds.
+#[inline]
+fn flip<P: Platform>(row: &Words<P>, held: &mut [u64], (group, bit): (usize, u64), site: &'static Site) {
+    held[group] ^= bit;
+    word::<P>(row, group).store(held[group], site);
+}
+
+impl<P: Platform> BitmapStealQueue<P> {
+    /// A bit for each slot of a group that was submitted an odd number of times more than this side's words say.
+    #[inline]
+    fn differing<'a>(&'a self, group: usize, answers: impl Fn(&'a Row<P>) -> &'a Words<P>, site: &'static Site) -> u64 {
+        // Of a slot that nobody uses meanwhile all bits are exact; of one that is used meanwhile, the state decides, or it
+        // was in another state while this looked.
+        let answered = self.workers.iter().map(|row| word::<P>(answers(row), group).load(site));
+        let filled = self.clients.rows().map(|(_, fill)| word::<P>(fill, group).load(&FILL_HINT));
+        answered.chain(filled).fold(0, |all, word| all ^ word)
+    }
+}
+
+// SAFETY: of those who change a slot's state from free to held, or from submitted to claimed, one succeeds, and owns the slot
+// until it changes the state again, which nobody else does then. CLAIM pairs with FREE_STORE, TAKE with SUBMIT. The words
+// only say where to look.
+unsafe impl<P: Platform> RequestQueue for BitmapStealQueue<P> {
+    type Platform = P;
+    type Submitters = Many;
+    type Header = WithPayload<State<P>>;
+    type Client = BitmapStealClient;
+    type Worker = BitmapStealWorker;
+
+    fn shape(&self) -> Shape {
+        self.shape
+    }
+
+    fn client(&self) -> Result<BitmapStealClient, ClientError> {
+        let groups = groups(self.shape);
+        let resume = |fill: &Words<P>| {
+            (0..groups).map(|group| word::<P>(fill, group).load(&FILL_RESUME)).collect::<Box<[u64]>>()
+        };
+        let (place, fill) = self.clients.enlist(|| row::<P>(self.shape), resume)?;
+        Ok(BitmapStealClient { place, fill, candidates: Candidates::from(place % groups) })
+    }
+
+    fn retire(&self, client: BitmapStealClient) {
+        self.clients.retire(client.place);
+    }
+
+    fn worker(&self, lane: LaneId) -> BitmapStealWorker {
+        let groups = groups(self.shape);
+        let words = || vec![0; groups].into_boxed_slice();
+        let candidates = Candidates::from(lane.index() * groups / self.shape.lanes());
+        BitmapStealWorker { lane, taken: words(), done: words(), candidates }
+    }
+
+    #[inline]
+    fn acquire(&self, slots: &impl Slots<Self::Header>, client: &mut BitmapStealClient) -> Option<SlotId> {
+        let place = client.place;
+        client.candidates.claim(
+            self.shape,
+            |group| !self.differing(group, |row| &row.done, &DONE_HINT),
+            || self.clients.share(place),
+            |slot| slots.header(slot).0.compare_exchange(FREE, HELD, &CLAIM).is_ok(),
+        )
+    }
+
+    #[inline]
+    fn submit(&self, slots: &impl Slots<Self::Header>, client: &mut BitmapStealClient, slot: SlotId) -> Destination {
+        slots.header(slot).0.store(SUBMITTED, &SUBMIT);
+        flip::<P>(self.clients.row(client.place), &mut client.fill, split(slot), &FILL_STORE);
+        Destination::Any
+    }
+
+    #[inline]
+    fn withdraw(&self, slots: &impl Slots<Self::Header>, _client: &mut BitmapStealClient, slot: SlotId) {
+        slots.header(slot).0.store(FREE, &FREE_STORE);
+    }
+
+    #[inline]
+    #[allow(clippy::cast_possible_truncation, reason = "at most 64 lanes, as the claims say")]
+    fn take(&self, slots: &impl Slots<Self::Header>, worker: &mut BitmapStealWorker) -> Option<SlotId> {
+        let share = Share { number: worker.lane.index() as u32, of: self.shape.lanes() as u32 };
+        let slot = worker.candidates.claim(
+            self.shape,
+            |group| self.differing(group, |row| &row.taken, &TAKEN_HINT),
+            || share,
+            |slot| slots.header(slot).0.compare_exchange(SUBMITTED, CLAIMED, &TAKE).is_ok(),
+        )?;
+        flip::<P>(&self.workers[worker.lane.index()].taken, &mut worker.taken, split(slot), &TAKEN_STORE);
+        Some(slot)
+    }
+
+    #[inline]
+    fn complete(&self, slots: &impl Slots<Self::Header>, worker: &mut BitmapStealWorker, slot: SlotId) {
+        slots.header(slot).0.store(FREE, &FREE_STORE);
+        flip::<P>(&self.workers[worker.lane.index()].done, &mut worker.done, split(slot), &DONE_STORE);
+    }
+}
