@@ -19,10 +19,6 @@ mod racing {
             Self(OnceBox::new())
         }
 
-        pub(crate) fn set(&self, value: T) -> Result<(), T> {
-            self.0.set(Box::new(value)).map_err(|value| *value)
-        }
-
         pub(crate) fn get(&self) -> Option<&T> {
             self.0.get()
         }

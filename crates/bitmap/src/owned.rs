@@ -10,11 +10,11 @@
 //!   slot:   │ in use │ turn │ payload …  │ one line
 //!
 //!   acquire                          submit          take                      complete
-//!   fill[0] xor fill[1] … = done?    fill[c] flip    fill[c] ≠ seen[c],        in use ≔ no
-//!   in use ≔ yes, and it was no?                     for any c; seen ≔ fill    done flip
+//!   fill[0] xor fill[1] … = done?    fill[c] flip    fill[c] ≠ seen[c],        done flip
+//!   in use ≔ yes, and it was no?                     for any c; seen ≔ fill    in use ≔ no
 //! ```
 //!
-//! One read-modify-write per round trip, where the others for many submitters need three or more. Clients keep out of each
+//! One read-modify-write per round trip, where others for many submitters need two or more. Clients keep out of each
 //! other's way: the places of a lane are divided among those alive, and each looks at its own share first, and at the others' when
 //! that is in use. The cost is memory, a cache line per lane for each client that was ever alive at once with the others, and a
 //! look at each of those clients' words for whoever seeks a slot.
@@ -36,7 +36,7 @@ slotwork::sites! {
     FREE_STORE: Store(Release), pairs [CLAIM], "publishes the result, or the end of a withdrawn hold";
     FILL_STORE: Store(Release), pairs [FILL_LOAD], "publishes the payload; the client is the word's one writer";
     FILL_LOAD: Load(Acquire), pairs [FILL_STORE], "sees the payload of each slot it finds submitted";
-    DONE_STORE: Store(Relaxed), pairs [], "tells where to look; FREE_STORE, which comes before it, publishes";
+    DONE_STORE: Store(Relaxed), pairs [], "tells where to look; FREE_STORE, which comes after it, publishes";
     FILL_RESUME: Load(Relaxed), pairs [], "a new client goes on with the word of the one whose place it has, after whom it comes";
 }
 
@@ -241,8 +241,10 @@ unsafe impl<P: Platform> RequestQueue for BitmapOwnedQueue<P> {
 
     #[inline]
     fn complete(&self, slots: &impl Slots<Self::Header>, worker: &mut BitmapOwnedWorker, slot: SlotId) {
-        slots.header(slot).0.store(FREE, &FREE_STORE);
+        // The word first, while the slot is this worker's: whoever has the slot next finds the words right, and so leaves
+        // them right, however long this takes.
         worker.done ^= 1 << slot.places_after(worker.first);
         self.done[worker.lane.index()].store(worker.done, &DONE_STORE);
+        slots.header(slot).0.store(FREE, &FREE_STORE);
     }
 }

@@ -2,8 +2,9 @@
 //!
 //! [`BitmapOwned`](crate::BitmapOwned) ties a slot to a worker, so that a word of each suffices, and a slot waits when its
 //! worker does. Here slots are nobody's: every client and every worker has a row of words of its own over all slots, says
-//! there what it has done, by plain stores, and reads all others' to see where there is something to do. Whose a slot is, its
-//! state beside the payload says, on the line that has to move anyway.
+//! there what it is doing, by plain stores, and reads all others' to see where there is something to do. Whose a slot is, its
+//! state beside the payload says, on the line that has to move anyway. A word is flipped while its writer still has the slot:
+//! a thread that is held up between the two leaves no wrong bit behind for those who have the slot after it.
 //!
 //! ```text
 //!   64 slots:   fill[c]    for each client c: flipped when it submits
@@ -34,11 +35,11 @@ slotwork::sites! {
     DONE_HINT: Load(Relaxed), pairs [], "a hint which slots to try; CLAIM decides and synchronises";
     CLAIM: CompareExchange(Acquire, Relaxed), pairs [FREE_STORE], "the one client that finds the slot free sees its last result";
     SUBMIT: Store(Release), pairs [TAKE], "publishes the payload";
-    FILL_STORE: Store(Relaxed), pairs [], "tells where to look; SUBMIT, which comes before it, publishes";
+    FILL_STORE: Store(Relaxed), pairs [], "tells where to look; SUBMIT, which comes after it, publishes";
     TAKE: CompareExchange(Acquire, Relaxed), pairs [SUBMIT], "the one worker that finds the slot submitted sees its payload";
     TAKEN_STORE: Store(Relaxed), pairs [], "tells where not to look; TAKE has decided";
     FREE_STORE: Store(Release), pairs [CLAIM], "publishes the result, or the end of a withdrawn hold";
-    DONE_STORE: Store(Relaxed), pairs [], "tells where to look; FREE_STORE, which comes before it, publishes";
+    DONE_STORE: Store(Relaxed), pairs [], "tells where to look; FREE_STORE, which comes after it, publishes";
     FILL_RESUME: Load(Relaxed), pairs [], "a new client goes on with the words of the one whose place it has, after whom it comes";
 }
 
@@ -216,8 +217,8 @@ impl<P: Platform> BitmapStealQueue<P> {
     /// A bit for each slot of a group that was submitted an odd number of times more than this side's words say.
     #[inline]
     fn differing<'a>(&'a self, group: usize, answers: impl Fn(&'a Row<P>) -> &'a Words<P>, site: &'static Site) -> u64 {
-        // Of a slot that nobody uses meanwhile all bits are exact; of one that is used meanwhile, the state decides, or it
-        // was in another state while this looked.
+        // Bits of a slot are flipped only by who has it. So of one that is free, or submitted, all the while this looks, all
+        // bits are exact; of any other, the state decides, or it was in another state while this looked.
         let answered = self.workers.iter().map(|row| word::<P>(answers(row), group).load(site));
         let filled = self.clients.rows().map(|(_, fill)| word::<P>(fill, group).load(&FILL_HINT));
         answered.chain(filled).fold(0, |all, word| all ^ word)
@@ -271,8 +272,8 @@ unsafe impl<P: Platform> RequestQueue for BitmapStealQueue<P> {
 
     #[inline]
     fn submit(&self, slots: &impl Slots<Self::Header>, client: &mut BitmapStealClient, slot: SlotId) -> Destination {
-        slots.header(slot).0.store(SUBMITTED, &SUBMIT);
         flip::<P>(self.clients.row(client.place), &mut client.fill, split(slot), &FILL_STORE);
+        slots.header(slot).0.store(SUBMITTED, &SUBMIT);
         Destination::Any
     }
 
@@ -297,7 +298,7 @@ unsafe impl<P: Platform> RequestQueue for BitmapStealQueue<P> {
 
     #[inline]
     fn complete(&self, slots: &impl Slots<Self::Header>, worker: &mut BitmapStealWorker, slot: SlotId) {
-        slots.header(slot).0.store(FREE, &FREE_STORE);
         flip::<P>(&self.workers[worker.lane.index()].done, &mut worker.done, split(slot), &DONE_STORE);
+        slots.header(slot).0.store(FREE, &FREE_STORE);
     }
 }

@@ -211,7 +211,7 @@ impl Held {
 #[repr(align(128))]
 struct Typed<D: Design> {
     held: Held,
-    /// Of the queue's block, at hand.
+    /// Of the block, at hand; `queue` keeps it.
     places: Places,
     /// There until the drop.
     submitter: ManuallyDrop<Submitter<Memory, D>>,
@@ -221,7 +221,9 @@ struct Typed<D: Design> {
 impl<D: Design> Typed<D> {
     #[inline]
     fn hold(&self, vacancy: Vacancy<'_, Memory, D>) -> *mut c_void {
-        let request = vacancy.request;
+        // Not read from the vacancy: its line comes from the worker, and the program need not wait for it to begin.
+        let request = self.places.request(vacancy.slot().index());
+        debug_assert_eq!(request, vacancy.request, "one place for a slot, by number and as it was initialised");
         self.held.of(vacancy.into_slot().index()).set(true);
         request
     }

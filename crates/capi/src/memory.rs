@@ -8,7 +8,9 @@
 //!
 //! The size of a request is known only as the program runs, and the pool's payload is a type: so the payload
 //! is a [`Memory`], which points to its place in the block. From the pointer that a C program hands in, the
-//! slot follows by [`Places`], and a pointer that is none of ours is found out on the way.
+//! slot follows by [`Places`], and a pointer that is none of ours is found out on the way. From a slot, the pointer
+//! follows too: a submitter that read it from the payload would wait for a line that the worker had last, before the
+//! program can so much as begin to write its request.
 
 use crate::callbacks::Callbacks;
 use std::alloc::{Layout, alloc_zeroed, dealloc};
@@ -19,48 +21,60 @@ use std::sync::Arc;
 /// Also more than `malloc` promises for any object.
 const LINE: usize = 64;
 
-/// The block, and what is to be called with its requests.
+/// The block, and what is to be called with its requests. In lines of its own, as what submitters write is: so its size moves
+/// nothing that is allocated after it across a line.
+#[repr(align(128))]
 pub(crate) struct Block {
-    start: NonNull<u8>,
     layout: Layout,
-    stride: usize,
     pub(crate) places: Places,
     pub(crate) callbacks: Callbacks,
 }
 
-/// Finds the slot of a request without dividing, which would be the most expensive step of a submit.
+/// Finds the request of a slot, and the slot of a request: that without dividing, which would be the most expensive step
+/// of a submit. It is a copy of what does not change, for each submitter to have at hand; whoever has one keeps the block.
 ///
 /// A stride is an odd number times a power of two. To divide by the odd number is to multiply by its inverse modulo 2ⁿ; to
 /// divide by the power of two is to rotate, which moves what would be left over to the top. Both are one to one, and the
 /// requests' own offsets become 0, 1, 2 …: so every other offset becomes a number that is too large.
 #[derive(Clone, Copy)]
 pub(crate) struct Places {
-    start: usize,
+    /// The block's own pointer, from its allocation: each request's is derived from it, never from a number or from
+    /// another request's, and so may be used for all of the request.
+    start: *mut u8,
+    stride: usize,
     inverse: usize,
     shift: u32,
     requests: usize,
 }
 
 impl Places {
-    fn new(start: usize, stride: usize, requests: usize) -> Self {
+    fn new(start: *mut u8, stride: usize, requests: usize) -> Self {
         let shift = stride.trailing_zeros();
         let odd = stride >> shift;
         // Newton: an odd number is its own inverse modulo 8, and each step doubles the bits that are right.
         let inverse =
             (0..5).fold(odd, |inverse, _| inverse.wrapping_mul(2_usize.wrapping_sub(odd.wrapping_mul(inverse))));
-        Self { start, inverse, shift, requests }
+        Self { start, stride, inverse, shift, requests }
+    }
+
+    /// Where a slot's request is: computed, without a look at any memory that others write. The caller knows that there
+    /// is such a slot; of another one the pointer would be of no use, but no harm would be done here.
+    #[inline]
+    pub(crate) fn request(&self, slot: usize) -> *mut c_void {
+        debug_assert!(slot < self.requests, "a slot of this block");
+        self.start.wrapping_add(slot.wrapping_mul(self.stride)).cast()
     }
 
     /// The slot whose request this is; none for a pointer that is no request's.
     #[inline]
     pub(crate) fn slot(&self, request: *const c_void) -> Option<usize> {
-        let offset = request.addr().wrapping_sub(self.start);
+        let offset = request.addr().wrapping_sub(self.start.addr());
         let slot = offset.wrapping_mul(self.inverse).rotate_right(self.shift);
         (slot < self.requests).then_some(slot)
     }
 }
 
-// SAFETY: the fields are never changed; the bytes that `start` leads to belong to whoever owns the slot.
+// SAFETY: the fields are never changed; the bytes that `places.start` leads to belong to whoever owns the slot.
 unsafe impl Send for Block {}
 // SAFETY: as above.
 unsafe impl Sync for Block {}
@@ -75,22 +89,15 @@ impl Block {
         }
         // SAFETY: the layout's size is not zero.
         let start = NonNull::new(unsafe { alloc_zeroed(layout) })?;
-        let places = Places::new(start.addr().get(), stride, requests);
-        Some(Arc::new(Self { start, layout, stride, places, callbacks }))
-    }
-
-    /// Where a slot's request is; the caller knows that there is such a slot.
-    #[inline]
-    pub(crate) fn request(&self, slot: usize) -> *mut c_void {
-        debug_assert!(slot < self.layout.size() / self.stride, "a slot of this block");
-        self.start.as_ptr().wrapping_add(slot * self.stride).cast()
+        let places = Places::new(start.as_ptr(), stride, requests);
+        Some(Arc::new(Self { layout, places, callbacks }))
     }
 }
 
 impl Drop for Block {
     fn drop(&mut self) {
         // SAFETY: allocated in `new` with this layout, and freed once, here.
-        unsafe { dealloc(self.start.as_ptr(), self.layout) };
+        unsafe { dealloc(self.places.start, self.layout) };
     }
 }
 
@@ -109,7 +116,7 @@ impl Memory {
     /// # Errors
     /// What the program's `init` returned, if that is negative; then there is nothing to undo.
     pub(crate) fn new(block: &Arc<Block>, slot: usize) -> Result<Self, i32> {
-        let request = block.request(slot);
+        let request = block.places.request(slot);
         let answer = block.callbacks.init(request);
         if answer < 0 { Err(answer) } else { Ok(Self { request, block: Arc::clone(block) }) }
     }
@@ -134,10 +141,10 @@ mod tests {
 
     #[test]
     fn a_slot_is_found_without_dividing_as_by_dividing() {
-        let start = 1 << 20;
+        let start = 1_usize << 20;
         for stride in [64_usize, 128, 192, 320, 448, 4736, 1 << 20, 3 << 40] {
             for requests in [1, 4, 64, 4096] {
-                let places = Places::new(start, stride, requests);
+                let places = Places::new(std::ptr::without_provenance_mut(start), stride, requests);
                 let by_dividing = |address: usize| {
                     let offset = address.wrapping_sub(start);
                     (offset.is_multiple_of(stride) && offset / stride < requests).then(|| offset / stride)
@@ -159,7 +166,7 @@ mod tests {
         for size in [0, 1, 4, 63, 64, 65, 4096] {
             let block = Block::new(5, size, Callbacks::NONE).unwrap();
             for slot in 0..5 {
-                let request = block.request(slot);
+                let request = block.places.request(slot);
                 assert!(request.addr().is_multiple_of(LINE));
                 assert_eq!(block.places.slot(request), Some(slot));
                 assert_eq!(block.places.slot(request.wrapping_byte_add(1)), None, "inside of a request");
@@ -167,8 +174,12 @@ mod tests {
                 let bytes = unsafe { std::slice::from_raw_parts(request.cast::<u8>(), size) };
                 assert!(bytes.iter().all(|&byte| byte == 0));
             }
-            assert_eq!(block.places.slot(block.request(0).wrapping_byte_sub(LINE)), None, "before the block");
-            assert_eq!(block.places.slot(block.request(4).wrapping_byte_add(block.stride)), None, "behind the block");
+            assert_eq!(block.places.slot(block.places.request(0).wrapping_byte_sub(LINE)), None, "before the block");
+            assert_eq!(
+                block.places.slot(block.places.request(4).wrapping_byte_add(block.places.stride)),
+                None,
+                "behind the block"
+            );
             assert_eq!(block.places.slot(std::ptr::null()), None);
         }
     }

@@ -10,6 +10,7 @@
 //! executions that must have occurred, or else the model looked at nothing.
 
 mod acquire;
+mod behind;
 mod circle;
 mod drain;
 mod drops;
@@ -23,6 +24,7 @@ mod submit;
 pub use acquire::{
     AcquireAcquire, AcquireComplete, FullCircle, LastSlot, NaivePool, OneOfMany, WithdrawAcquire, WithdrawComplete,
 };
+pub use behind::{FreeBehindCompletion, FreeBehindSubmission};
 pub use circle::{Circle, LargeCircle, LargeSleepingCircle, ORACLE_SITES, SleepingCircle};
 pub use drain::{Drained, DrainedTwo};
 pub use drops::DropDouble;
@@ -141,6 +143,7 @@ models![
     /// Runs `visitor` for every model that is explored by loom.
     visit_models, visit_model:
     AcquireAcquire, LastSlot, ExactNone, NoIdleWorker, NaivePool, FullCircle, WithdrawAcquire, WithdrawComplete, AcquireComplete, OneOfMany,
+    FreeBehindCompletion, FreeBehindSubmission,
     SubmitTake, TwoSubmitters, TwoSubmittersOneTaker, TwoTakers, RoleChange, RoleChangeTwice, ClientChurn, FifoOrder,
     Reuse, PushTwice, Drained, DrainedTwo, DropDouble,
     SleepingTake, TimedOutTake, SleepingAcquire, TwoSleepers,

@@ -8,6 +8,7 @@
 //!   that were found in the discussions of 2018;
 //! * **mutants** ([`MUTANTS`]): designs of the catalog with the ordering of one site weakened.
 
+mod behind;
 mod bits;
 mod claims;
 mod gallery;
@@ -22,6 +23,7 @@ mod show;
 mod shutdown;
 mod waits;
 
+pub use behind::{BEHIND_SITES, WordAfterState, WordBeforeState};
 pub use bits::{BIT_SITES, FindFreeReservesNothing, ToggledClaim};
 pub use claims::ScanClaimsExact;
 pub use gallery::{Piece, Shown, gallery};
@@ -41,8 +43,8 @@ pub use waits::{TrustsPark, WAIT_SITES, WaitOnToDo};
 
 use crate::job::Lens;
 use crate::models::{
-    AcquireComplete, Circle, ExactNone, FullCircle, Model, NaivePool, NoIdleWorker, Reuse, SubmitTake, TwoSubmitters,
-    WithdrawAcquire, WithdrawComplete,
+    AcquireComplete, Circle, ExactNone, FreeBehindCompletion, FullCircle, Model, NaivePool, NoIdleWorker, Reuse,
+    SubmitTake, TwoSubmitters, WithdrawAcquire, WithdrawComplete,
 };
 use slotwork::Design;
 use slotwork_freelist_bitmap::{FreelistBitmap, FreelistSteal};
@@ -99,6 +101,8 @@ pairs![
     (WithdrawComplete, Sound, Sound::NAME),
     (FullCircle, ToggledClaim, ToggledClaim::NAME),
     (FullCircle, Sound, Sound::NAME),
+    (FreeBehindCompletion, WordAfterState, WordAfterState::NAME),
+    (FreeBehindCompletion, WordBeforeState, WordBeforeState::NAME),
     (SubmitTake, Overstrong, Overstrong::NAME),
     (Reuse, Overstrong, Overstrong::NAME),
     (WithdrawAcquire, Overstrong, Overstrong::NAME),
@@ -166,6 +170,13 @@ pub const EXHIBITS: &[Exhibit] = &[
         lens: Lens::Interleaving,
         bad: (FullCircle::NAME, ToggledClaim::NAME),
         good: (FullCircle::NAME, Sound::NAME),
+    },
+    Exhibit {
+        name: "paused_peer_full_word_after_state",
+        story: "ours: a worker frees a slot, and then puts the word right that says so; held up between, it leaves a free slot that nobody finds",
+        lens: Lens::Interleaving,
+        bad: (FreeBehindCompletion::NAME, WordAfterState::NAME),
+        good: (FreeBehindCompletion::NAME, WordBeforeState::NAME),
     },
     Exhibit {
         name: "resume_too_early_wait_on_empty_to_do_lists",
