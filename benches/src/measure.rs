@@ -69,7 +69,7 @@ impl Plan {
     const ATTEMPTS: usize = 3;
     /// Part of the planned time by which repeating may put the run behind.
     const REPEAT_BUDGET: f64 = 0.04;
-    const FLOOR_WINDOW: Duration = Duration::from_millis(100);
+    const FLOOR_WINDOW: Duration = Duration::from_millis(50);
     const LEAST_BUDGET: Duration = Duration::from_millis(500);
     /// What starting and ending the threads of one window takes, roughly.
     const AROUND: Duration = Duration::from_millis(3);
@@ -85,7 +85,7 @@ impl Plan {
     }
 
     fn warm_up(window: Duration) -> Duration {
-        (window / 10).clamp(Duration::from_millis(2), Duration::from_millis(50))
+        (window / 16).clamp(Duration::from_millis(2), Duration::from_millis(50))
     }
 
     fn visit_time(&self, cell: &Cell, contender: &Contender) -> Duration {

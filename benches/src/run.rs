@@ -139,7 +139,10 @@ fn contenders(arguments: &RankArguments) -> Result<Vec<Contender>> {
     } else {
         chosen.extend(contender::peers(arguments.peers.unwrap_or_default()));
         chosen.push(floors::no_queue());
-        chosen.extend(by_hand::both());
+        // Beside peers it is asked how much could be had at all.
+        if arguments.peers.unwrap_or_default() != contender::Peers::None {
+            chosen.extend(by_hand::both());
+        }
     }
     let mut names = Vec::new();
     chosen.retain(|contender| {
