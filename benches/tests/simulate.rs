@@ -81,7 +81,7 @@ fn the_cause_of_the_fall_is_the_line_that_all_look_at() {
 /// Rank correlations with the ranking that was measured on the machine of the profile: one submitter, many, together.
 fn beside_the_measured(profile: &Profile) -> Vec<f64> {
     let results = Path::new(env!("CARGO_MANIFEST_DIR")).join("../notes/results");
-    let measured = record::read(&results.join("2026-11-30-ranking-2-cores.json")).unwrap();
+    let measured = record::read(&results.join("2026-12-01-ranking-2-cores.json")).unwrap();
     let mut plan = validity::plan_of(&measured, profile, 1, 1);
     // A quarter of what the command simulates: enough for the order.
     plan.requests = Some(5000);

@@ -7,7 +7,7 @@ use std::ffi::OsString;
 /// What the 2018 interface runs on if nothing else is asked for: the leader of the one-submitter ranking, see
 /// notes/c-interface.md for what speaks against it.
 pub(crate) const ONE_SUBMITTER: &str = "bitmap";
-/// What `slotwork.h` runs on if nothing else is asked for: the best measured for many submitters.
+/// What `slotwork.h` runs on if nothing else is asked for: the best measured of those that take any number of submitters.
 pub(crate) const MANY_SUBMITTERS: &str = "bitmap-claim";
 
 const WAITINGS: [(&str, Waiting); 5] = [
