@@ -228,14 +228,20 @@ fn peers_and_the_floor_are_rows_of_the_same_table_and_marked() {
     assert_eq!(output.status.code(), Some(0), "{}", text(&output.stderr));
     let rows = record["cells"][0]["rows"].as_array().unwrap();
     let of_kind = |kind: &str| rows.iter().filter(|row| row["kind"] == kind).count();
-    assert_eq!((of_kind("design"), of_kind("floor")), (1, 1));
+    assert_eq!((of_kind("design"), of_kind("floor")), (1, 3), "no queue, and two by hand");
     assert!(of_kind("peer") >= 10);
     let places = record["rankings"][0]["places"].as_array().unwrap();
-    assert_eq!(places.len(), rows.len() - 1, "all but the floor have a place");
+    assert_eq!(places.len(), rows.len() - 3, "all but the floors have a place");
     assert!(rows.iter().all(|row| row["kind"] == "floor" || row["of_floor"].as_f64().unwrap() > 0.0));
     assert!(record["floors"].as_array().unwrap().len() >= 2);
     let shown = text(&output.stdout);
-    assert!(shown.contains("rtrb (peer)") && shown.contains("(no queue)") && shown.contains("× floor"), "{shown}");
+    assert!(
+        shown.contains("rtrb (peer)")
+            && shown.contains("(no queue)")
+            && shown.contains("(by hand: flag)")
+            && shown.contains("× floor"),
+        "{shown}"
+    );
     refused(&["rank", "--peers", "few"]);
 }
 
