@@ -21,8 +21,8 @@ use std::sync::Arc;
 /// Also more than `malloc` promises for any object.
 const LINE: usize = 64;
 
-/// The block, and what is to be called with its requests. In lines of its own, as what submitters write is: so its size moves
-/// nothing that is allocated after it across a line.
+/// The block, and what is to be called with its requests. In lines of its own, as what submitters write is: measured, not
+/// understood (see the results of the C interface's speed).
 #[repr(align(128))]
 pub(crate) struct Block {
     layout: Layout,
