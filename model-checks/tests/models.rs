@@ -142,7 +142,7 @@ fn trial<M: Model>(entry: &'static Entry, lens: Lens) -> Option<Trial> {
         model: M::NAME.into(),
         design: entry.name.into(),
         lens,
-        bound: M::BOUND.of_this_build(lens),
+        bound: M::bound(&entry.claims).of_this_build(lens),
         weakening: None,
     };
     Some(Trial::test(name, move || {

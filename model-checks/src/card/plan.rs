@@ -206,7 +206,7 @@ impl ModelVisitor for Models<'_> {
                 model: M::NAME.into(),
                 design: entry.name.into(),
                 lens,
-                bound: M::BOUND.of(lens, *level == Level::Full),
+                bound: M::bound(&entry.claims).of(lens, *level == Level::Full),
                 weakening: None,
             },
             property: M::PROPERTY,

@@ -68,6 +68,13 @@ pub trait Model: 'static {
         None
     }
 
+    /// The bound for a design with these claims.
+    #[must_use]
+    fn bound(claims: &Claims) -> Bound {
+        let _ = claims;
+        Self::BOUND
+    }
+
     /// One execution.
     fn run<D: Design, P: Machine>(seen: &'static Seen);
 }

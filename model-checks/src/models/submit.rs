@@ -180,6 +180,11 @@ impl Model for ClientChurn {
     const FLOOR: u64 = 101;
     const BOUND: Bound = Bound { full_spurious: Some(3), ..MEDIUM };
 
+    /// Where clients are enlisted, coming and going takes so many steps that it does not end without a bound.
+    fn bound(claims: &Claims) -> Bound {
+        if claims.max_clients.is_some() { Bound { full: Some(5), ..Self::BOUND } } else { Self::BOUND }
+    }
+
     fn skip(claims: &Claims) -> Option<&'static str> {
         needs_many(claims)
     }
