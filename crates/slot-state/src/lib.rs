@@ -46,7 +46,7 @@ slotwork::sites! {
 }
 
 /// Slots of a lane, at most.
-const MOST: usize = 256;
+const MOST: usize = 64;
 
 /// The client's.
 const FREE: u32 = 0;
@@ -136,12 +136,12 @@ pub struct SlotStateClient {
 }
 
 /// What the client remembers of a lane.
-#[derive(Clone)]
+#[derive(Clone, Copy)]
 struct ClientLane {
     free: Incoming,
     submitted: Outgoing,
-    /// Places withdrawn and not acquired again.
-    withdrawn: Places,
+    /// A bit for each place that was withdrawn and not acquired again.
+    withdrawn: u64,
 }
 
 /// What a worker remembers.
@@ -154,7 +154,7 @@ pub struct SlotStateWorker {
 }
 
 /// Slots on their way from this side to the other one.
-#[derive(Clone)]
+#[derive(Clone, Copy)]
 struct Outgoing {
     /// How many there were.
     count: u64,
@@ -163,59 +163,21 @@ struct Outgoing {
 }
 
 /// Slots on their way from the other side to this one.
-#[derive(Clone)]
+#[derive(Clone, Copy)]
 struct Incoming {
     /// How many there were.
     count: u64,
     /// The place to look at first. If there was no other jump than the last one `seen`, the oldest that has not come is here.
     next: u32,
     seen: Jump,
-    /// Those that this side has: what their state says does not mean that they come.
-    out: Places,
+    /// A bit for each place that this side has: what its state says does not mean that it comes.
+    out: u64,
 }
 
-/// Some places of a lane.
-#[derive(Clone, Default)]
-struct Places {
-    bits: [u64; MOST / 64],
-    count: u32,
-}
-
-impl Places {
-    #[inline(always)]
-    const fn has(&self, place: u32) -> bool {
-        self.count > 0 && self.bits[place as usize / 64] >> (place % 64) & 1 == 1
-    }
-
-    #[inline(always)]
-    const fn flip(&mut self, place: u32) {
-        self.bits[place as usize / 64] ^= 1 << (place % 64);
-    }
-
-    #[inline(always)]
-    const fn add(&mut self, place: u32) {
-        self.flip(place);
-        self.count += 1;
-    }
-
-    #[inline(always)]
-    const fn remove(&mut self, place: u32) {
-        self.flip(place);
-        self.count -= 1;
-    }
-
-    /// Removes one of them.
-    #[inline]
-    #[allow(clippy::cast_possible_truncation, reason = "at most MOST")]
-    fn pop(&mut self) -> Option<u32> {
-        if self.count == 0 {
-            return None;
-        }
-        let word = self.bits.iter().position(|bits| *bits != 0)?;
-        let place = word as u32 * 64 + self.bits[word].trailing_zeros();
-        self.remove(place);
-        Some(place)
-    }
+/// The bit of a place.
+#[inline(always)]
+const fn bit(place: u32) -> u64 {
+    1 << place
 }
 
 impl Outgoing {
@@ -244,7 +206,7 @@ impl Outgoing {
 impl Incoming {
     /// The first one comes from the first place.
     fn new() -> Self {
-        Self { count: 0, next: 0, seen: Jump::NONE, out: Places::default() }
+        Self { count: 0, next: 0, seen: Jump::NONE, out: 0 }
     }
 
     /// A place whose slot has come: the next one, or after a jump any. `ready` says of a place whether its state is this side's.
@@ -256,7 +218,7 @@ impl Incoming {
         ready: impl Fn(u32) -> bool,
     ) -> Option<u32> {
         let next = self.next;
-        if !self.out.has(next) && ready(next) {
+        if self.out & bit(next) == 0 && ready(next) {
             return Some(self.come(next, places));
         }
         let jump = Jump(jump.load(jump_site));
@@ -267,7 +229,7 @@ impl Incoming {
     fn look_everywhere(&mut self, jump: Jump, places: u32, ready: impl Fn(u32) -> bool) -> Option<u32> {
         let mut place = self.next;
         for _ in 0..places {
-            if !self.out.has(place) && ready(place) {
+            if self.out & bit(place) == 0 && ready(place) {
                 return Some(self.come(place, places));
             }
             place = after(place, places);
@@ -281,7 +243,7 @@ impl Incoming {
 
     #[inline(always)]
     fn come(&mut self, place: u32, places: u32) -> u32 {
-        self.out.add(place);
+        self.out |= bit(place);
         self.count += 1;
         self.next = after(place, places);
         place
@@ -309,7 +271,7 @@ unsafe impl<P: Platform> RequestQueue for SlotStateQueue<P> {
     }
 
     fn client(&self) -> Result<SlotStateClient, ClientError> {
-        let lane = ClientLane { free: Incoming::new(), submitted: Outgoing::after(0), withdrawn: Places::default() };
+        let lane = ClientLane { free: Incoming::new(), submitted: Outgoing::after(0), withdrawn: 0 };
         Ok(SlotStateClient { lanes: vec![lane; self.shape.lanes()].into(), cursor: Cursor::at(LaneId::FIRST) })
     }
 
@@ -331,11 +293,15 @@ unsafe impl<P: Platform> RequestQueue for SlotStateQueue<P> {
             let lane = client.cursor.lane();
             let ClientLane { free, withdrawn, .. } = &mut client.lanes[lane.index()];
             let first = self.shape.slot_at(lane, 0);
-            let found = withdrawn.pop().or_else(|| {
+            let found = if *withdrawn == 0 {
                 let jump = (&*self.lanes[lane.index()].complete, &COMPLETE_JUMP_LOAD);
                 let ready = |place| slots.header(first.after(place)).0.load(&FREE_LOAD) == FREE;
                 free.find::<P>(places_of(self.shape), jump, ready)
-            });
+            } else {
+                let place = withdrawn.trailing_zeros();
+                *withdrawn ^= bit(place);
+                Some(place)
+            };
             if let Some(place) = found {
                 client.cursor.found(self.shape);
                 return Some(first.after(place));
@@ -349,7 +315,7 @@ unsafe impl<P: Platform> RequestQueue for SlotStateQueue<P> {
     fn submit(&self, slots: &impl Slots<Self::Header>, client: &mut SlotStateClient, slot: SlotId) -> Destination {
         let (lane, place) = (self.shape.lane_of(slot), self.shape.place_of(slot));
         let ClientLane { free, submitted, .. } = &mut client.lanes[lane.index()];
-        free.out.remove(place);
+        free.out ^= bit(place);
         let jump = (&*self.lanes[lane.index()].submit, &SUBMIT_JUMP);
         let submit = || slots.header(slot).0.store(SUBMITTED, &SUBMIT);
         submitted.hand_over::<P>((place, places_of(self.shape)), jump, submit);
@@ -358,7 +324,7 @@ unsafe impl<P: Platform> RequestQueue for SlotStateQueue<P> {
 
     #[inline]
     fn withdraw(&self, _slots: &impl Slots<Self::Header>, client: &mut SlotStateClient, slot: SlotId) {
-        client.lanes[self.shape.lane_of(slot).index()].withdrawn.add(self.shape.place_of(slot));
+        client.lanes[self.shape.lane_of(slot).index()].withdrawn ^= bit(self.shape.place_of(slot));
     }
 
     #[inline]
@@ -372,7 +338,7 @@ unsafe impl<P: Platform> RequestQueue for SlotStateQueue<P> {
     #[inline]
     fn complete(&self, slots: &impl Slots<Self::Header>, worker: &mut SlotStateWorker, slot: SlotId) {
         let place = slot.places_after(worker.first);
-        worker.submitted.out.remove(place);
+        worker.submitted.out ^= bit(place);
         let jump = (&*self.lanes[worker.lane.index()].complete, &COMPLETE_JUMP);
         let complete = || slots.header(slot).0.store(FREE, &COMPLETE);
         worker.completed.hand_over::<P>((place, places_of(self.shape)), jump, complete);
