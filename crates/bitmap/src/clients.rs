@@ -75,15 +75,15 @@ impl<P: Platform, Row> Clients<P, Row> {
         self.rows[place].get().expect("an open place has its row")
     }
 
-    /// The rows of all clients that were ever there, and their places.
-    #[inline]
-    pub(crate) fn rows(&self) -> impl Iterator<Item = (usize, &Row)> {
+    /// Goes to the rows of all clients that were ever there, with their places.
+    #[inline(always)]
+    pub(crate) fn each_row(&self, mut go: impl FnMut(usize, &Row)) {
         let mut open = self.open.load(&OPEN_LOAD);
-        core::iter::from_fn(move || {
-            let place = (open != 0).then(|| open.trailing_zeros() as usize)?;
+        while open != 0 {
+            let place = open.trailing_zeros() as usize;
             open &= open - 1;
-            Some((place, self.row(place)))
-        })
+            go(place, self.row(place));
+        }
     }
 
     /// How many clients are alive, and the number of the one at `place` among them. May be out of date.

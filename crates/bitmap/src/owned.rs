@@ -134,9 +134,11 @@ impl<P: Platform> BitmapOwnedQueue<P> {
         // Each slot's bit: how often it was submitted and how often completed, both modulo two. Of a slot that nobody uses
         // meanwhile both are exact; of one that is used meanwhile, CLAIM finds out, or it was in use while this looked.
         let mut in_flight = own.fill ^ self.done[lane.index()].load(&DONE_HINT);
-        for (_, fill) in self.clients.rows().filter(|(place, _)| *place != client.place) {
-            in_flight ^= fill[lane.index()].load(&FILL_HINT);
-        }
+        self.clients.each_row(|place, fill| {
+            if place != client.place {
+                in_flight ^= fill[lane.index()].load(&FILL_HINT);
+            }
+        });
         let slots = slots_of_a_lane(self.shape);
         let (free, share) = (below(slots) & !in_flight, self.clients.share(client.place).bits(slots));
         own.share = free & share;
@@ -228,11 +230,11 @@ unsafe impl<P: Platform> RequestQueue for BitmapOwnedQueue<P> {
     #[inline]
     fn take(&self, _slots: &impl Slots<Self::Header>, worker: &mut BitmapOwnedWorker) -> Option<SlotId> {
         if worker.pending == 0 {
-            for (place, fills) in self.clients.rows() {
+            self.clients.each_row(|place, fills| {
                 let fill = fills[worker.lane.index()].load(&FILL_LOAD);
                 worker.pending |= fill ^ worker.seen[place];
                 worker.seen[place] = fill;
-            }
+            });
         }
         let (place, bit) = lowest(worker.pending)?;
         worker.pending ^= bit;

@@ -155,11 +155,10 @@ impl Candidates {
     #[inline]
     #[allow(clippy::cast_possible_truncation, reason = "a shape's slots fit in 24 bits")]
     fn pop(&mut self) -> Option<SlotId> {
-        let place = self.found.rotate_right(self.first).trailing_zeros();
-        if place == 64 {
+        if self.found == 0 {
             return None;
         }
-        let place = (place + self.first) % 64;
+        let place = (self.found.rotate_right(self.first).trailing_zeros() + self.first) % 64;
         self.found ^= 1 << place;
         Some(SlotId::new(self.group * 64 + place as usize))
     }
@@ -178,10 +177,9 @@ impl Candidates {
         }
         let groups = groups(shape);
         for _ in 0..groups {
-            let slots = slots_of(shape, self.group);
-            self.found = look(self.group) & below(slots);
+            self.found = look(self.group);
             if self.found != 0 {
-                self.first = share().first(slots);
+                self.first = share().first(slots_of(shape, self.group));
                 while let Some(slot) = self.pop() {
                     if claim(slot) {
                         return Some(slot);
@@ -219,9 +217,12 @@ impl<P: Platform> BitmapStealQueue<P> {
     fn differing<'a>(&'a self, group: usize, answers: impl Fn(&'a Row<P>) -> &'a Words<P>, site: &'static Site) -> u64 {
         // Bits of a slot are flipped only by who has it. So of one that is free, or submitted, all the while this looks, all
         // bits are exact; of any other, the state decides, or it was in another state while this looked.
-        let answered = self.workers.iter().map(|row| word::<P>(answers(row), group).load(site));
-        let filled = self.clients.rows().map(|(_, fill)| word::<P>(fill, group).load(&FILL_HINT));
-        answered.chain(filled).fold(0, |all, word| all ^ word)
+        let mut differing = 0;
+        for row in &self.workers {
+            differing ^= word::<P>(answers(row), group).load(site);
+        }
+        self.clients.each_row(|_, fill| differing ^= word::<P>(fill, group).load(&FILL_HINT));
+        differing
     }
 }
 
@@ -264,7 +265,7 @@ unsafe impl<P: Platform> RequestQueue for BitmapStealQueue<P> {
         let place = client.place;
         client.candidates.claim(
             self.shape,
-            |group| !self.differing(group, |row| &row.done, &DONE_HINT),
+            |group| below(slots_of(self.shape, group)) & !self.differing(group, |row| &row.done, &DONE_HINT),
             || self.clients.share(place),
             |slot| slots.header(slot).0.compare_exchange(FREE, HELD, &CLAIM).is_ok(),
         )
