@@ -3,7 +3,7 @@
 //! Elsewhere the state of a slot is in a word of its own, so that a round trip moves three lines there and back: the
 //! word that submits, the payload, the word that completes. Here it moves one, and whoever looks for a slot looks at slots. So
 //! that one look is enough, slots are handed over in turn: after each place the next one, round the lane. Who hands one over out of
-//! turn tells it beforehand, in a word that is not touched otherwise.
+//! turn tells it, in a word that is not touched otherwise.
 //!
 //! ```text
 //!            acquire           submit             take              complete
@@ -110,6 +110,7 @@ impl Jump {
     /// The first slot comes from the first place.
     const NONE: Self = Self(0);
 
+    /// Numbers have 56 bits: at a thousand million a second they last for two years.
     const fn new(number: u64, place: u32) -> Self {
         Self(number << 8 | place as u64)
     }
@@ -186,7 +187,7 @@ impl Outgoing {
         Self { count: count as u64, next: 0 }
     }
 
-    /// Hands a slot over: says so beforehand if it is out of turn.
+    /// Hands a slot over, and tells of it if it is out of turn.
     #[inline(always)]
     fn hand_over<P: Platform>(
         &mut self,
@@ -235,7 +236,8 @@ impl Incoming {
             place = after(place, places);
         }
         // All that was handed over before the jump has come, and of the rest all that was before the last one that has come:
-        // each would have been found. So what has come is all up to some number, and the next one has the number after it.
+        // each would have been found. No newer jump is among that: with its slot it would have been seen. So what has come
+        // is all up to some number, and the next one has the number after it.
         self.next = jump.place_of(self.count, places);
         self.seen = jump;
         None

@@ -71,7 +71,9 @@ pub enum Order {
 /// What [`RequestQueue::acquire`](crate::RequestQueue::acquire) promises when it finds nothing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum NoneFree {
-    /// There was an instant during the call at which no slot was free.
+    /// There was an instant during the call at which no slot was free, by happens-before: each slot that was free when another
+    /// call ended that happens before this one was counted. Of two calls on two cores that neither of them sees, no order is
+    /// promised; who needs it, to sleep say, puts a sequentially consistent fence in between, as the workqueue does.
     Exact,
     /// No single slot was free during the whole call; with several clients, slots may have been
     /// free one after the other, each just behind the scan.
