@@ -78,6 +78,8 @@ impl Size {
     pub const TIGHT: Self = Self { clients: 2, lanes: 2, slots_per_lane: 1, steps: 6, manner: Manner::Withdrawing };
     /// A client that keeps up with its worker, round after round: what is overtaken is overtaken often.
     pub const BEHIND: Self = Self { clients: 1, lanes: 1, slots_per_lane: 2, steps: 30, manner: Manner::Prompt };
+    /// So many slots that nearly all of them can be in flight, and clients that keep them there.
+    pub const FULL: Self = Self { clients: 2, lanes: 1, slots_per_lane: 16, steps: 40, manner: Manner::Prompt };
     /// Up to eight threads.
     pub const LARGE: Self = Self { clients: 5, lanes: 3, slots_per_lane: 4, steps: 50, manner: Manner::Any };
     /// Four real threads, which meet by chance alone.
