@@ -18,8 +18,8 @@ const HALF: u8 = 1;
 /// Counts what is held as in flight.
 const HELD_TOO: u8 = 2;
 
-/// Everything, under one lock.
-pub struct Lists {
+/// What the lock protects.
+struct Lists {
     free: Vec<SlotId>,
     submitted: Vec<SlotId>,
     claimed: usize,
