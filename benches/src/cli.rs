@@ -121,7 +121,7 @@ pub(crate) struct RankArguments {
     /// How often each design is measured in each cell.
     #[arg(long, value_name = "N", default_value_t = 3, value_parser = clap::value_parser!(u64).range(1..=1000))]
     pub(crate) rounds: u64,
-    /// Length of a measured window [default: 100, and 250 where threads outnumber cores].
+    /// Length of a measured window [default: 100; 220 where threads outnumber cores, 250 beyond 32 of them].
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=60_000))]
     pub(crate) window_ms: Option<u64>,
     /// Seed of the visiting order and of the intervals.

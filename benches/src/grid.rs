@@ -178,11 +178,15 @@ fn cell(
 }
 
 /// The measured window of a cell when none is asked for: longer where threads outnumber cores, so that it
-/// holds many of the scheduler's turns.
+/// holds many of the scheduler's turns, and longest where many threads have to have some each.
 #[must_use]
 pub fn window_of(cell: &Cell, placement: &Placement) -> Duration {
     let threads = cell.clients + cell.shape.lanes();
-    Duration::from_millis(if threads > placement.cores() { 250 } else { 100 })
+    Duration::from_millis(match threads {
+        _ if threads <= placement.cores() => 100,
+        ..=32 => 220,
+        _ => 250,
+    })
 }
 
 #[cfg(test)]

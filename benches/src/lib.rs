@@ -13,6 +13,7 @@
 //! are shared by the `slotwork` command and the Criterion benches.
 
 pub mod alarm;
+pub mod beside;
 pub mod by_hand;
 pub mod compare;
 pub mod contender;

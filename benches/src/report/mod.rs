@@ -1,5 +1,6 @@
 //! How results are shown and kept: tables for people, JSON and CSV for programs.
 
+mod beside;
 mod files;
 mod list;
 mod metrics;

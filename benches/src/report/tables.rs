@@ -1,5 +1,6 @@
 //! The report of `slotwork rank`: a table per cell, then the verdict.
 
+use super::beside::beside_peers;
 use super::metrics::{floor_table, latency_table, metrics_tables};
 use super::table;
 use crate::record::{Category, CellRecord, Doubt, Kind, Place, Ranking, Record, Row};
@@ -36,6 +37,7 @@ pub fn rank_report(record: &Record) -> String {
         let _ = write!(text, "{}", latency_table(cell));
     }
     let _ = write!(text, "{}", metrics_tables(record));
+    let _ = write!(text, "{}", beside_peers(record));
     for ranking in &record.rankings {
         let _ = write!(text, "\n{}", ranking_table(ranking));
     }

@@ -20,6 +20,7 @@ mod reuse;
 mod shutdown;
 mod sleep;
 mod submit;
+mod turns;
 
 pub use acquire::{
     AcquireAcquire, AcquireComplete, FullCircle, LastSlot, NaivePool, OneOfMany, WithdrawAcquire, WithdrawComplete,
@@ -36,6 +37,7 @@ pub use sleep::{SleepingAcquire, SleepingTake, TimedOutTake, TwoSleepers};
 pub use submit::{
     ClientChurn, FifoOrder, RoleChange, RoleChangeTwice, SubmitTake, TwoSubmitters, TwoSubmittersOneTaker, TwoTakers,
 };
+pub use turns::{CompletedOutOfTurn, SubmittedOutOfTurn};
 
 use crate::job::Lens;
 use crate::platform::Machine;
@@ -150,7 +152,7 @@ models![
     /// Runs `visitor` for every model that is explored by loom.
     visit_models, visit_model:
     AcquireAcquire, LastSlot, ExactNone, NoIdleWorker, NaivePool, FullCircle, WithdrawAcquire, WithdrawComplete, AcquireComplete, OneOfMany,
-    FreeBehindCompletion, FreeBehindSubmission,
+    FreeBehindCompletion, FreeBehindSubmission, SubmittedOutOfTurn, CompletedOutOfTurn,
     SubmitTake, TwoSubmitters, TwoSubmittersOneTaker, TwoTakers, RoleChange, RoleChangeTwice, ClientChurn, FifoOrder,
     Reuse, PushTwice, Drained, DrainedTwo, DropDouble,
     SleepingTake, TimedOutTake, SleepingAcquire, TwoSleepers,

@@ -2,8 +2,9 @@
 
 use crate::job::Lens;
 use crate::models::{
-    AcquireComplete, ClientChurn, Drained, EndAfterSubmit, EndOfSleeper, EndOfSubmit, Model, NaivePool, RoleChange,
-    RoleChangeTwice, SleepingAcquire, SleepingTake, SubmitTake, TimedOutTake,
+    AcquireComplete, ClientChurn, CompletedOutOfTurn, Drained, EndAfterSubmit, EndOfSleeper, EndOfSubmit, Model,
+    NaivePool, RoleChange, RoleChangeTwice, SleepingAcquire, SleepingTake, SubmitTake, SubmittedOutOfTurn,
+    TimedOutTake,
 };
 
 /// A site made weaker, and the model that must notice.
@@ -34,6 +35,10 @@ pub const MUTANTS: &[Mutant] = &[
     relaxed("slot-state.SUBMITTED_LOAD=Relaxed", SubmitTake::NAME, "slot-state"),
     relaxed("slot-state.COMPLETE=Relaxed", AcquireComplete::NAME, "slot-state"),
     relaxed("slot-state.FREE_LOAD=Relaxed", AcquireComplete::NAME, "slot-state"),
+    relaxed("slot-state.SUBMIT_JUMP=Relaxed", SubmittedOutOfTurn::NAME, "slot-state"),
+    relaxed("slot-state.SUBMIT_JUMP_LOAD=Relaxed", SubmittedOutOfTurn::NAME, "slot-state"),
+    relaxed("slot-state.COMPLETE_JUMP=Relaxed", CompletedOutOfTurn::NAME, "slot-state"),
+    relaxed("slot-state.COMPLETE_JUMP_LOAD=Relaxed", CompletedOutOfTurn::NAME, "slot-state"),
     relaxed("bitmap-owned.FILL_STORE=Relaxed", SubmitTake::NAME, "bitmap-owned"),
     relaxed("bitmap-owned.FILL_LOAD=Relaxed", SubmitTake::NAME, "bitmap-owned"),
     relaxed("bitmap-owned.FREE_STORE=Relaxed", AcquireComplete::NAME, "bitmap-owned"),

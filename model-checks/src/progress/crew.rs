@@ -19,10 +19,12 @@ pub(super) struct Program {
     pub(super) keeps: usize,
     /// Whether it has a client from the start.
     pub(super) client: bool,
+    /// Whether it lets go of the slot first that it had last.
+    pub(super) backwards: bool,
 }
 
 macro_rules! programs {
-    ($($(#[$meta:meta])* $program:ident $name:literal: [$($call:ident)+], keeps $keeps:literal, client $client:literal;)+) => {
+    ($($(#[$meta:meta])* $program:ident $name:literal: [$($call:ident)+], keeps $keeps:literal, client $client:literal, backwards $backwards:literal;)+) => {
         $(
             $(#[$meta])*
             pub(super) const $program: Program = Program {
@@ -30,32 +32,40 @@ macro_rules! programs {
                 calls: &[$(Call::$call),+],
                 keeps: $keeps,
                 client: $client,
+                backwards: $backwards,
             };
         )+
     };
 }
 
 programs! {
-    SUBMIT "submits": [Acquire Submit], keeps 0, client true;
-    WITHDRAW "withdraws": [Acquire Withdraw], keeps 0, client true;
+    SUBMIT "submits": [Acquire Submit], keeps 0, client true, backwards false;
+    WITHDRAW "withdraws": [Acquire Withdraw], keeps 0, client true, backwards false;
     /// Takes the next slot before it lets go of the last one.
-    HAND_OVER_HAND "withdraws, hand over hand": [Acquire Withdraw], keeps 1, client true;
-    ALTERNATE "submits and withdraws": [Acquire Submit Acquire Withdraw], keeps 0, client true;
+    HAND_OVER_HAND "withdraws, hand over hand": [Acquire Withdraw], keeps 1, client true, backwards false;
+    ALTERNATE "submits and withdraws": [Acquire Submit Acquire Withdraw], keeps 0, client true, backwards false;
     /// Comes and goes.
-    CHURN "comes and goes": [MakeClient Acquire Submit Acquire Withdraw RetireClient], keeps 0, client false;
+    CHURN "comes and goes": [MakeClient Acquire Submit Acquire Withdraw RetireClient], keeps 0, client false, backwards false;
     /// Only comes and goes.
-    ENLIST "only comes and goes": [MakeClient RetireClient], keeps 0, client false;
-    WORK "works": [Take Complete], keeps 0, client false;
+    ENLIST "only comes and goes": [MakeClient RetireClient], keeps 0, client false, backwards false;
+    WORK "works": [Take Complete], keeps 0, client false, backwards false;
+    SUBMIT_BACKWARDS "submits the last first": [Acquire Acquire Submit Submit], keeps 0, client true, backwards true;
+    WORK_BACKWARDS "completes the last first": [Take Take Complete Complete], keeps 0, client false, backwards true;
     /// Client and worker in one.
-    CIRCLE "goes round": [Acquire Submit Take Complete], keeps 0, client true;
+    CIRCLE "goes round": [Acquire Submit Take Complete], keeps 0, client true, backwards false;
     /// Client and worker in one, with as much in flight as there is.
-    CIRCLES "goes round, twice": [Acquire Submit Acquire Submit Take Complete Take Complete], keeps 0, client true;
+    CIRCLES "goes round, twice": [Acquire Submit Acquire Submit Take Complete Take Complete], keeps 0, client true, backwards false;
 }
 
 impl Program {
     /// Whether it has a worker.
     fn works(&self) -> bool {
         self.calls.contains(&Call::Take)
+    }
+
+    /// The slot that it lets go of next.
+    fn next_of(&self, slots: &mut VecDeque<SlotId>) -> Option<SlotId> {
+        if self.backwards { slots.pop_back() } else { slots.pop_front() }
     }
 }
 
@@ -101,7 +111,7 @@ impl Crew {
             .map(|(program, mut hands)| {
                 Shuttle::spawn(move || {
                     while !hands.shared.over() {
-                        let steps: u32 = program.calls.iter().map(|&call| hands.call(call, program.keeps)).sum();
+                        let steps: u32 = program.calls.iter().map(|&call| hands.call(call, program)).sum();
                         if steps == 0 {
                             // A round without an access is one that no other thread could come into.
                             shuttle::thread::yield_now();
@@ -128,7 +138,7 @@ struct Hands<Q: RequestQueue> {
 
 impl<Q: RequestQueue> Hands<Q> {
     /// Makes a call, if there is something to make it with, and says how many steps it took.
-    fn call(&mut self, call: Call, keeps: usize) -> u32 {
+    fn call(&mut self, call: Call, program: Program) -> u32 {
         let Self { queue, headers, client, worker, held, claimed, shared, number } = self;
         let (queue, headers, number) = (&**queue, &**headers, *number);
         if shared.over() {
@@ -142,8 +152,8 @@ impl<Q: RequestQueue> Hands<Q> {
                 steps
             }
             Call::Submit | Call::Withdraw => {
-                let (Some(client), true) = (client, held.len() > keeps) else { return 0 };
-                let slot = held.pop_front().expect("more are held than kept");
+                let (Some(client), true) = (client, held.len() > program.keeps) else { return 0 };
+                let slot = program.next_of(held).expect("more are held than kept");
                 let ((), steps) = shared.during(number, call, || match call {
                     Call::Submit => _ = queue.submit(headers, client, slot),
                     _ => queue.withdraw(headers, client, slot),
@@ -157,7 +167,7 @@ impl<Q: RequestQueue> Hands<Q> {
                 steps
             }
             Call::Complete => {
-                let (Some(worker), Some(slot)) = (worker, claimed.pop_front()) else { return 0 };
+                let (Some(worker), Some(slot)) = (worker, program.next_of(claimed)) else { return 0 };
                 shared.during(number, call, || queue.complete(headers, worker, slot)).1
             }
             Call::MakeClient => {

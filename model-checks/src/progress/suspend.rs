@@ -8,7 +8,7 @@
 //!
 //! Steps are found by going on: k is raised until the victim comes to no step k, whatever the schedule before.
 
-use super::crew::{ALTERNATE, CHURN, Crew, Program, SUBMIT, WORK};
+use super::crew::{ALTERNATE, CHURN, Crew, Program, SUBMIT, SUBMIT_BACKWARDS, WORK, WORK_BACKWARDS};
 use super::ledger::{Call, Ledger, PerCall};
 use super::player::Adversary;
 use crate::platform::Stand;
@@ -152,8 +152,9 @@ impl Suspender {
             Submitters::Many => &[ALTERNATE, CHURN],
         };
         let programs = [clients, &[WORK, WORK]].concat();
-        let crews = [(2, 1), (2, 2)].map(|(lanes, slots)| (Crew::new(lanes, slots, &programs), 0..programs.len()));
-        Self::new(crews.into(), Goal::Calls, seeds)
+        let crew = |lanes, slots, programs: &[Program]| (Crew::new(lanes, slots, programs), 0..programs.len());
+        let backwards = crew(1, 3, &[SUBMIT_BACKWARDS, WORK_BACKWARDS]);
+        Self::new(vec![crew(2, 1, &programs), crew(2, 2, &programs), backwards], Goal::Calls, seeds)
     }
 
     /// Suspends one of two workers, or one of two clients, of four slots; survivors have to complete requests.

@@ -1,6 +1,7 @@
 //! What a report says, in which order.
 
 mod answers;
+mod beside;
 mod cast;
 mod latency;
 mod machines;
@@ -33,6 +34,7 @@ pub fn document(runs: &[Run], benchmarks: &[Benchmark]) -> Document {
         let all = [
             ("which", "Which one?", answers::blocks(&part)),
             ("ranking", "Ranking", rankings::blocks(&part)),
+            ("beside", "Beside peers", beside::blocks(&part)),
             ("throughput", "Throughput against threads", throughput::blocks(&part)),
             ("latency", "Latency", latency::blocks(&part)),
             ("pareto", "What speed costs", pareto::blocks(&part)),
