@@ -45,8 +45,8 @@ pub fn was_refused(history: &History) -> bool {
 
 /// Whether a slot was free during a whole call.
 fn is_free_beside(history: &History, slot: u32, none: &Operation) -> bool {
-    let of_slot = history.operations.iter().filter(|operation| operation.call.slot() == Some(slot));
-    let last = of_slot.filter(|operation| operation.called < none.returned).next_back();
+    let mut of_slot = history.operations.iter().filter(|operation| operation.call.slot() == Some(slot));
+    let last = of_slot.rfind(|operation| operation.called < none.returned);
     last.is_none_or(|last| {
         matches!(last.call, Call::Withdraw { .. } | Call::Complete { .. }) && last.returned < none.called
     })
