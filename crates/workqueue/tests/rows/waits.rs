@@ -84,11 +84,18 @@ pub(crate) fn notified_twice(subject: &'static dyn Subject) {
     if !subject.many() {
         return;
     }
-    for slots in [4, 4, 4, 16, 16] {
-        let gate = Gate::default();
+    for slots in [4, 4, 4, 4, 16] {
+        let (gate, ended) = (Gate::default(), AtomicU64::new(0));
         let (_queue, submitter) = {
             let gate = gate.clone();
-            subject.start(Plan { waiting: ASLEEP, ..Plan::new(1, slots) }, move |_| gate.pass(), ignore)
+            // Of many, the first end one by one: who is woken and told to wait for more is asleep again before the next.
+            let handler = move |_: &mut Parcel| {
+                gate.pass();
+                if slots > 4 && ended.fetch_add(1, Ordering::Relaxed) < 4 {
+                    let_others_sleep();
+                }
+            };
+            subject.start(Plan { waiting: ASLEEP, ..Plan::new(1, slots) }, handler, ignore)
         };
         (0..slots).for_each(|_| submitter.send(Wait::Not, 0).expect("a free slot"));
         let together = Arc::new(Barrier::new(slots));
