@@ -40,7 +40,12 @@ impl Need {
             Self::LockFree => worst(Progress::LockFree),
             Self::WaitFree => worst(Progress::WaitFree),
             Self::Exact => {
-                (claims.none_free != NoneFree::Exact).then(|| "\"none free\" is the result of a scan, not exact".into())
+                let why = match claims.none_free {
+                    NoneFree::Exact => return None,
+                    NoneFree::Scan => "the result of a scan, not exact",
+                    NoneFree::Refill => "told also while less than a quarter of the slots is free",
+                };
+                Some(format!("\"none free\" is {why}"))
             }
             Self::AnyWorker => (!claims.work_conserving).then(|| "a request is for one worker".into()),
             Self::NoAllocation => claims.allocates.then(|| "an operation may call the allocator".into()),

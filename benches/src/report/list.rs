@@ -86,7 +86,8 @@ pub fn listing_table(listing: &[Listed]) -> String {
     }
     format!(
         "{} designs, and what each claims of itself\n{claims}\n\
-         none free: exact = there was an instant without a free slot; scan = no single slot was free throughout\n\
+         none free: exact = there was an instant without a free slot; scan = no single slot was free throughout;\n\
+         refill = as scan, or a client that found nothing is told so again while more than 3/4 of the slots are in flight\n\
          any worker: any worker may take any request; bytes/slot: in the pool, with a payload of 16 bytes\n\n\
          Progress of each operation; the widest atomic needed has {WIDEST_ATOMIC_BITS} bits\n{progress}\n\n\
          Where the idea comes from\n{sources}\n",

@@ -76,12 +76,13 @@ fn a_gain_and_a_loss_that_is_allowed_pass() {
 fn on_a_wild_machine_it_cannot_tell_and_hardly_ever_blames_anybody() {
     let wild = Model { noise: Noise::WILD, rounds: 3, ranked: false, ..Model::default() };
     let count = |verdict| {
-        let decisions = (0..20).map(|trial| decided(&wild, &wild, 1, trial));
+        let decisions = (0..100).map(|trial| decided(&wild, &wild, 1, trial));
         decisions.filter(|decision| decision.verdict == verdict).count()
     };
-    // Each design has an interval of its own: of so many designs, one is below the limit by chance now and then.
+    // Each design has an interval of its own: of so many designs, one is below the limit by chance now and then; of fourteen, in one trial of
+    // fifteen or so.
     let (losses, untold) = (count(Verdict::Loss), count(Verdict::CannotTell));
-    assert!(losses <= 1 && untold >= 15, "{losses} losses, {untold} times untold, of 20");
+    assert!(losses <= 10 && untold >= 75, "{losses} losses, {untold} times untold, of 100");
 }
 
 #[test]

@@ -141,6 +141,7 @@ extern "C" fn main() -> c_int {
     circle::<slotwork_slot_state::SlotState>();
     circle::<slotwork_bitmap::BitmapOwned>();
     circle::<slotwork_bitmap::BitmapSteal>();
+    circle::<slotwork_bitmap::BitmapRefill>();
     circle::<slotwork_bitmap::BitmapClaim>();
     circle::<slotwork_shared_bitmap::SharedBitmap>();
     circle::<slotwork_freelist_bitmap::FreelistBitmap>();

@@ -19,6 +19,22 @@
 //!
 //! Two read-modify-writes per round trip, one for each side that others compete with. A worker that finds nothing has
 //! read a word of everybody's; that is the price of finding whatever there is.
+//!
+//! `bitmap-refill` is the same with one rule more: a client that found nothing waits until a quarter of the slots is back.
+//!
+//! ```text
+//!   in flight   16 ┐   found nothing: the client is dry
+//!   (of 16)     15 │   none
+//!               14 │   none                      each completion wakes somebody: nobody sleeps past the last one
+//!               13 │   none
+//!               12 ┘   four slots: a batch, for one look and one wake
+//! ```
+//!
+//! With more threads than cores, a client that runs as soon as one slot is free runs for one request, and takes the processor
+//! from a worker for it. The count is of what is in flight, not of what is taken: a client that itself holds the rest, and
+//! waits for one slot more, is never told to wait for what nobody will complete. Whoever is refused has seen more than
+//! three quarters of the slots in flight after it asked, so completions are still to come, each of which wakes somebody, and
+//! long before the last one the rule says nothing any more.
 
 use crate::clients::{Clients, MAX_CLIENTS, Share, below};
 use alloc::{boxed::Box, vec};
@@ -57,29 +73,37 @@ impl<P: Platform> Default for State<P> {
     }
 }
 
-/// Bitmaps over all slots, for many submitters and workers that help each other out.
+/// Bitmaps over all slots, for many submitters and workers that help each other out; with `REFILL`, a client that found nothing
+/// waits for a quarter of the slots.
 #[derive(Clone, Copy, Debug)]
-pub struct BitmapSteal;
+pub struct BitmapSteal<const REFILL: bool = false>;
+
+/// [`BitmapSteal`], with clients that come back for a batch.
+pub type BitmapRefill = BitmapSteal<true>;
 
 // SAFETY: `construct` makes a new queue; fresh headers say that every slot is free.
-unsafe impl Design for BitmapSteal {
-    const NAME: &'static str = "bitmap-steal";
+unsafe impl<const REFILL: bool> Design for BitmapSteal<REFILL> {
+    const NAME: &'static str = if REFILL { "bitmap-refill" } else { "bitmap-steal" };
     const CLAIMS: Claims = Claims {
         submitters: Submitters::Many,
         order: Order::Any,
-        none_free: NoneFree::Scan,
+        none_free: if REFILL { NoneFree::Refill } else { NoneFree::Scan },
         progress: Guarantees::all(Progress::WaitFree),
         work_conserving: true,
         allocates: false,
         max_lanes: Some(64),
         max_slots_per_lane: Some(64),
         max_clients: Some(MAX_CLIENTS),
-        source: "slotwork, after FastForward, 2008, and QEMU threaded workqueue v3, 2018",
+        source: if REFILL {
+            "bitmap-steal, with virtio's delayed notification, 2010"
+        } else {
+            "slotwork, after FastForward, 2008, and QEMU threaded workqueue v3, 2018"
+        },
     };
     const SITES: &'static [&'static [Site]] = &[SITES, crate::clients::SITES];
-    type Queue<P: Platform> = BitmapStealQueue<P>;
+    type Queue<P: Platform> = BitmapStealQueue<P, REFILL>;
 
-    fn construct<P: Platform>(shape: Shape) -> BitmapStealQueue<P> {
+    fn construct<P: Platform>(shape: Shape) -> BitmapStealQueue<P, REFILL> {
         let workers = shape.all_lanes().map(|_| Row { taken: row::<P>(shape), done: row::<P>(shape) });
         BitmapStealQueue { clients: Clients::new(), workers: workers.collect(), shape }
     }
@@ -112,7 +136,7 @@ fn word<P: Platform>(row: &Words<P>, group: usize) -> &P::AtomicU64 {
 }
 
 /// The queue of [`BitmapSteal`].
-pub struct BitmapStealQueue<P: Platform> {
+pub struct BitmapStealQueue<P: Platform, const REFILL: bool = false> {
     /// Each with its fill words, by group.
     clients: Clients<P, Words<P>>,
     workers: Box<[Row<P>]>,
@@ -125,6 +149,8 @@ pub struct BitmapStealClient {
     /// What its fill words hold, by group: nobody else writes them.
     fill: Box<[u64]>,
     candidates: Candidates,
+    /// Whether its last acquire found nothing; kept where clients refill only.
+    dry: bool,
 }
 
 /// What a worker remembers.
@@ -211,7 +237,7 @@ fn flip<P: Platform>(row: &Words<P>, held: &mut [u64], (group, bit): (usize, u64
     word::<P>(row, group).store(held[group], site);
 }
 
-impl<P: Platform> BitmapStealQueue<P> {
+impl<P: Platform, const REFILL: bool> BitmapStealQueue<P, REFILL> {
     /// A bit for each slot of a group that was submitted an odd number of times more than this side's words say.
     #[inline]
     fn differing<'a>(&'a self, group: usize, answers: impl Fn(&'a Row<P>) -> &'a Words<P>, site: &'static Site) -> u64 {
@@ -224,12 +250,25 @@ impl<P: Platform> BitmapStealQueue<P> {
         self.clients.each_row(|_, fill| differing ^= word::<P>(fill, group).load(&FILL_HINT));
         differing
     }
+
+    /// A bit for each slot of a group that is in flight. A bit of one that was not, all the while, is not set.
+    #[inline]
+    fn in_flight(&self, group: usize) -> u64 {
+        self.differing(group, |row| &row.done, &DONE_HINT) & below(slots_of(self.shape, group))
+    }
+
+    /// Whether a client that found nothing is to wait for more of what is in flight.
+    #[cold]
+    fn is_low(&self) -> bool {
+        let in_flight = (0..groups(self.shape)).map(|group| self.in_flight(group).count_ones() as usize).sum();
+        NoneFree::Refill.refills(in_flight, self.shape.slots())
+    }
 }
 
 // SAFETY: of those who change a slot's state from free to held, or from submitted to claimed, one succeeds, and owns the slot
 // until it changes the state again, which nobody else does then. CLAIM pairs with FREE_STORE, TAKE with SUBMIT. The words
 // only say where to look.
-unsafe impl<P: Platform> RequestQueue for BitmapStealQueue<P> {
+unsafe impl<P: Platform, const REFILL: bool> RequestQueue for BitmapStealQueue<P, REFILL> {
     type Platform = P;
     type Submitters = Many;
     type Header = WithPayload<State<P>>;
@@ -246,11 +285,15 @@ unsafe impl<P: Platform> RequestQueue for BitmapStealQueue<P> {
             (0..groups).map(|group| word::<P>(fill, group).load(&FILL_RESUME)).collect::<Box<[u64]>>()
         };
         let (place, fill) = self.clients.enlist(|| row::<P>(self.shape), resume)?;
-        Ok(BitmapStealClient { place, fill, candidates: Candidates::from(place % groups) })
+        Ok(BitmapStealClient { place, fill, candidates: Candidates::from(place % groups), dry: false })
     }
 
     fn retire(&self, client: BitmapStealClient) {
         self.clients.retire(client.place);
+    }
+
+    fn insist(&self, client: &mut BitmapStealClient) {
+        client.dry = false;
     }
 
     fn worker(&self, lane: LaneId) -> BitmapStealWorker {
@@ -262,13 +305,21 @@ unsafe impl<P: Platform> RequestQueue for BitmapStealQueue<P> {
 
     #[inline]
     fn acquire(&self, slots: &impl Slots<Self::Header>, client: &mut BitmapStealClient) -> Option<SlotId> {
+        // Who is dry has no candidates left: its last look tried them all, or came after such a one.
+        if REFILL && client.dry && self.is_low() {
+            return None;
+        }
         let place = client.place;
-        client.candidates.claim(
+        let found = client.candidates.claim(
             self.shape,
             |group| below(slots_of(self.shape, group)) & !self.differing(group, |row| &row.done, &DONE_HINT),
             || self.clients.share(place),
             |slot| slots.header(slot).0.compare_exchange(FREE, HELD, &CLAIM).is_ok(),
-        )
+        );
+        if REFILL {
+            client.dry = found.is_none();
+        }
+        found
     }
 
     #[inline]

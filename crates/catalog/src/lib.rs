@@ -114,6 +114,7 @@ catalog![
     SlotState: slotwork_slot_state::SlotState,
     BitmapOwned: slotwork_bitmap::BitmapOwned,
     BitmapSteal: slotwork_bitmap::BitmapSteal,
+    BitmapRefill: slotwork_bitmap::BitmapRefill,
     BitmapClaim: slotwork_bitmap::BitmapClaim,
     SharedBitmap: slotwork_shared_bitmap::SharedBitmap,
     FreelistBitmap: slotwork_freelist_bitmap::FreelistBitmap,

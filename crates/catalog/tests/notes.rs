@@ -87,6 +87,9 @@ fn every_site_pairs_and_has_a_reason() {
 #[test]
 fn a_designs_own_sites_are_named_after_it() {
     for entry in ENTRIES {
-        assert_eq!(entry.sites[0][0].table, entry.name);
+        let table = entry.sites[0][0].table;
+        // One that is another with a rule more has its accesses, and no others.
+        let is_anothers = |other: &Entry| other.name == table && std::ptr::eq(other.sites[0], entry.sites[0]);
+        assert!(table == entry.name || ENTRIES.iter().any(is_anothers), "{}: the table is {table}'s", entry.name);
     }
 }

@@ -79,6 +79,8 @@ rejects! {
     rejects_a_slot_taken_twice: TakesTwice, "take of slot";
     rejects_a_lost_slot: LosesOne, "take says none";
     rejects_none_free_too_early: NoneTooEarly, "acquire says none";
+    rejects_none_free_too_early_for_a_refill: NoneTooEarlyForARefill, "acquire says none";
+    rejects_a_refill_that_counts_what_is_held: RefillCountsHeld, "acquire says none";
     rejects_nothing_submitted_too_early: NothingTooEarly, "take says none";
     rejects_a_stack_that_claims_to_be_a_queue: LastInFirstOut, "was submitted first";
     rejects_lowest_slot_first_that_claims_to_rotate: LowestFirst, "overtaken";

@@ -54,6 +54,67 @@ fn rejects_a_dropped_grant_that_is_gone() {
     assert_rejected(dropped_grant::<Bad<known_bad::WithdrawLoses>>, &["a dropped grant is gone"]);
 }
 
+/// A client that holds all slots but one, and has found nothing, gets the last one when it comes free: nobody else can give it
+/// more to wait for.
+fn last_one<D: Design>() {
+    let (client, workers) = small::<D, u64>(1, 16);
+    let mut held = acquire_all(&client);
+    assert_eq!(held.len(), 16, "{}", D::NAME);
+    assert!(client.acquire().is_none(), "{}: a slot too many", D::NAME);
+    held.pop().expect("sixteen are held").submit();
+    assert!(client.acquire().is_none(), "{}: it is in flight", D::NAME);
+    take_all(&workers).into_iter().for_each(Claimed::complete);
+    held.push(client.acquire().unwrap_or_else(|| panic!("{}: the last slot is not found", D::NAME)));
+    assert!(client.acquire().is_none(), "{}: a slot too many", D::NAME);
+    drop(held.pop());
+    assert!(client.acquire().is_some(), "{}: the last slot is not found once withdrawn", D::NAME);
+}
+
+#[test]
+fn who_holds_the_rest_gets_the_last_one() {
+    for_every_design!(last_one);
+}
+
+#[test]
+fn rejects_a_refill_that_waits_for_what_is_held() {
+    assert_rejected(last_one::<Bad<known_bad::RefillCountsHeld>>, &["the last slot is not found"]);
+}
+
+/// A client that found nothing may be told to wait while nearly all slots are in flight, where that is claimed; one that
+/// insists is not, nor is one that had found nothing yet, nor anybody with a quarter of the slots free.
+fn refill<D: Design>() {
+    let (client, workers) = small::<D, u64>(1, 16);
+    let name = D::NAME;
+    acquire_all(&client).into_iter().for_each(|vacant| _ = vacant.submit());
+    let mut taken = take_all(&workers);
+    let mut complete = || taken.pop().expect("sixteen are taken").complete();
+    complete();
+    let waits = D::CLAIMS.none_free.refills(15, 16);
+    let first = client.acquire();
+    assert!(waits || first.is_some(), "{name}: a free slot is not found");
+    drop(first);
+    if let Ok(other) = client.try_clone() {
+        assert!(other.acquire().is_some(), "{name}: a client that had found nothing yet finds nothing");
+    }
+    client.insist();
+    let last = client.acquire();
+    assert!(last.is_some(), "{name}: a client that insists finds nothing");
+    assert!(client.acquire().is_none(), "{name}: a slot too many");
+    drop(last);
+    (0..3).for_each(|_| complete());
+    assert_eq!(acquire_all(&client).len(), 4, "{name}: a quarter of the slots is free");
+}
+
+#[test]
+fn a_refill_is_a_quarter_of_the_slots() {
+    for_every_design!(refill);
+}
+
+#[test]
+fn rejects_a_refill_for_who_insists() {
+    assert_rejected(refill::<Bad<known_bad::RefillCountsHeld>>, &["finds nothing"]);
+}
+
 /// Every way in which a slot comes back: by this thread, by another, handled, failed, panicked,
 /// withdrawn, during a drain.
 #[test]

@@ -78,6 +78,22 @@ pub enum NoneFree {
     /// No single slot was free during the whole call; with several clients, slots may have been
     /// free one after the other, each just behind the scan.
     Scan,
+    /// As [`NoneFree::Scan`]; or the client's acquire before this one found nothing either, and more than three quarters
+    /// of all slots were in flight, each at some time of the call: [`NoneFree::refills`]. So a client that has found
+    /// nothing comes back to a quarter of the slots, or to what others hold of it, and not to one.
+    Refill,
+}
+
+impl NoneFree {
+    /// Whether a client that found nothing may be told so again, although slots are free, while so many of all slots are
+    /// in flight: submitted and not completed.
+    ///
+    /// Those will be completed, and whoever waits for a free slot is told of it. Slots that somebody holds do not count:
+    /// of them nobody knows when they come back.
+    #[must_use]
+    pub const fn refills(self, in_flight: usize, slots: usize) -> bool {
+        matches!(self, Self::Refill) && in_flight > slots - slots / 4
+    }
 }
 
 /// The progress guarantee of one operation, strongest first.
@@ -166,6 +182,6 @@ macro_rules! words {
 
 words!(Submitters: One => "one", Many => "many");
 words!(Order: Fifo => "fifo", Rotating => "rotating", Any => "any");
-words!(NoneFree: Exact => "exact", Scan => "scan");
+words!(NoneFree: Exact => "exact", Scan => "scan", Refill => "refill");
 words!(Progress: WaitFree => "wait-free", LockFree => "lock-free", ObstructionFree => "obstruction-free", Blocking => "blocking");
 words!(Operation: Acquire => "acquire", Submit => "submit", Withdraw => "withdraw", Take => "take", Complete => "complete");

@@ -376,6 +376,12 @@ impl<T, Q: RequestQueue> Client<T, Q> {
         self.with(|queue, _, state| queue.set_dispatch(state, dispatch))
     }
 
+    /// Makes the next [`Client::acquire`] find a slot that is free, whatever the last one found: for designs whose "none free"
+    /// is [`NoneFree::Refill`](crate::NoneFree::Refill). For others it always is so.
+    pub fn insist(&self) {
+        self.with(|queue, _, state| queue.insist(state));
+    }
+
     /// Begins to wait for everything submitted before this call, by anybody, to complete.
     #[must_use]
     pub fn begin_drain(&self) -> Drain<T, Q> {

@@ -56,6 +56,12 @@ pub unsafe trait RequestQueue: Send + Sync + 'static {
         dispatch == Dispatch::RoundRobin
     }
 
+    /// Makes a client's next acquire as good as its first: one that found nothing before may be told to wait for more than a
+    /// free slot by [`NoneFree::Refill`](crate::NoneFree::Refill). Others need not implement this.
+    fn insist(&self, client: &mut Self::Client) {
+        let _ = client;
+    }
+
     /// The worker of a lane; called once per lane.
     fn worker(&self, lane: LaneId) -> Self::Worker;
 

@@ -20,7 +20,7 @@
 use crate::request::{Fate, Request};
 use crate::{Event, Waiting, inside};
 use slotwork::{
-    Atomic, AtomicInteger, CachePadded, Claimed, Client, Design, Destination, LaneId, Lock, Platform, Worker,
+    Atomic, AtomicInteger, CachePadded, Claimed, Client, Design, Destination, LaneId, Lock, NoneFree, Platform, Worker,
 };
 use std::fmt;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
@@ -272,6 +272,7 @@ impl<T: Send + 'static, D: Design, P: Platform> Engine<T, D, P> {
     /// Runs `done` for every handled request whose slot this client gets now.
     pub(crate) fn collect_all(&self, client: &ClientOf<T, D, P>) {
         if self.done.is_some() {
+            client.insist();
             // All of them are held for a moment, so that none comes twice; and while a `done` runs, only those with one.
             let (owed, others): (Vec<_>, Vec<_>) =
                 std::iter::from_fn(|| client.acquire()).partition(|vacant| vacant.is_handled());
@@ -324,7 +325,17 @@ impl<T: Send + 'static, D: Design, P: Platform> Engine<T, D, P> {
 
     /// Waits for a vacancy, or for whatever `look` wants of one.
     pub(crate) fn wait_vacancy<R>(&self, look: impl FnMut() -> Option<R>) -> R {
-        self.waiting.until_any(&self.vacancy, look)
+        let found = self.waiting.until_any(&self.vacancy, look);
+        self.pass_on();
+        found
+    }
+
+    /// Where clients refill, a wake may have come to one that was told to wait for more, and the slot that it was meant for
+    /// is free still. So whoever got one wakes the next, which does the same, as long as there are slots for them.
+    fn pass_on(&self) {
+        if D::CLAIMS.none_free == NoneFree::Refill {
+            self.vacated(1);
+        }
     }
 
     /// As [`Engine::wait_vacancy`], until no time is left.
@@ -333,7 +344,11 @@ impl<T: Send + 'static, D: Design, P: Platform> Engine<T, D, P> {
         look: impl FnMut() -> Option<R>,
         remaining: impl FnMut() -> Option<std::time::Duration>,
     ) -> Option<R> {
-        self.waiting.until_any_timeout(&self.vacancy, look, remaining)
+        let found = self.waiting.until_any_timeout(&self.vacancy, look, remaining);
+        if found.is_some() {
+            self.pass_on();
+        }
+        found
     }
 
     /// Waits for requests to end.

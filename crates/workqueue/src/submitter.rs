@@ -57,7 +57,7 @@ impl<T: Send + 'static, D: Design, P: Platform> Submitter<T, D, P> {
         self.client.as_ref().expect("there until the drop")
     }
 
-    /// A free request, if there is one now. Never waits.
+    /// A free request, if there is one now; "none" is as the design's [`NoneFree`](slotwork::NoneFree) says. Never waits.
     ///
     /// Runs `done` on the calling thread if the slot's last request was handled and nobody ran it yet. A
     /// `done` that calls this runs the next one inside itself.

@@ -65,6 +65,10 @@ pub fn claims_of(entry: &Entry) -> Vec<Claim> {
             "none free is exact",
             &[(Check::Model, "none free is exact"), (Check::History, "none free")],
         )),
+        NoneFree::Refill => all.push(Claim::by(
+            "a slot that is free all the time is found, but for refills",
+            &[(Check::History, "none free")],
+        )),
         _ => all.push(Claim::by("a slot that is free all the time is found", &[(Check::History, "none free")])),
     }
     for operation in Operation::ALL {

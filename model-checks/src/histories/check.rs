@@ -3,13 +3,14 @@
 //! | property | on | by |
 //! |---|---|---|
 //! | one owner, results kept | each slot | search |
-//! | none free | exact: all slots at once; scan: each slot | search |
+//! | none free | exact: all slots at once; scan: each slot; refill: each slot, but for answers that the count explains | search; counted |
 //! | nothing submitted | exact: each lane, or all where they are shared; else each slot | bad patterns; search |
 //! | order | each lane, or all where they are shared | FIFO: bad patterns, and search up to four threads; rotating: counted |
 //! | the whole circle | everything at once, up to four threads | search |
 
 use super::history::{Call, History, Operation};
 use super::patterns::{find_bad_pattern, find_overtaken};
+use super::refill::refills;
 use super::search::{Found, Specification, search};
 use super::specification::{FreeSpec, QueueSpec, Rules, SlotSpec, WholeSpec};
 use serde::{Deserialize, Serialize};
@@ -52,6 +53,9 @@ impl Property {
             (Self::OneOwner, ..) => "one owner per slot, answers kept",
             (Self::NoneFree, NoneFree::Exact, ..) => "none free: there was an instant without a free slot",
             (Self::NoneFree, NoneFree::Scan, ..) => "none free: no single slot was free all the time",
+            (Self::NoneFree, NoneFree::Refill, ..) => {
+                "none free: no single slot was free all the time, or a refill was due"
+            }
             (Self::NoneSubmitted, _, true, _) => "nothing submitted: there was an instant without a request",
             (Self::NoneSubmitted, _, false, _) => "nothing submitted: no single request was there all the time",
             (Self::Order, _, _, Order::Fifo) => "first submitted, first taken",
@@ -107,10 +111,17 @@ pub fn check(history: &History, property: Property, rules: Rules, budget: u64) -
     let searched = history.threads.len() <= SEARCHED_THREADS;
     match property {
         Property::OneOwner => check.slots(|_| false),
-        Property::NoneFree if rules.none_free == NoneFree::Scan => check.slots(|call| matches!(call, Call::Acquire(_))),
-        Property::NoneFree => check.free(),
+        Property::NoneFree => match rules.none_free {
+            NoneFree::Exact => check.free(),
+            NoneFree::Scan => check.slots(|none| matches!(none.call, Call::Acquire(_))),
+            NoneFree::Refill => {
+                let explained = refills(history);
+                let is_explained = |none: &Operation| explained.contains(&(none.thread, none.called));
+                check.slots(|none| matches!(none.call, Call::Acquire(_)) && !is_explained(none))
+            }
+        },
         Property::NoneSubmitted if rules.none_submitted_exact => check.queues(|part| check.pattern(part, false)),
-        Property::NoneSubmitted => check.slots(|call| matches!(call, Call::Take { .. })),
+        Property::NoneSubmitted => check.slots(|none| matches!(none.call, Call::Take { .. })),
         Property::Order => match rules.order {
             Order::Any => Verdict::NotApplicable,
             Order::Fifo => check.queues(|part| match check.pattern(part, true) {
@@ -148,10 +159,10 @@ impl Check<'_> {
     }
 
     /// Every slot by itself, together with the answers "none" that are of this kind.
-    fn slots(&self, none: impl Fn(&Call) -> bool) -> Verdict {
+    fn slots(&self, none: impl Fn(&Operation) -> bool) -> Verdict {
         first_fault((0..self.history.slots()).map(|slot| {
             let part = self.part(format!("slot {slot}"), |operation| {
-                operation.call.slot().map_or_else(|| none(&operation.call), |of| of == slot)
+                operation.call.slot().map_or_else(|| none(operation), |of| of == slot)
             });
             self.search(&part, SlotSpec)
         }))

@@ -4,8 +4,8 @@ use super::check::Property;
 use super::scenario::Size;
 use super::survey::{Batch, Effort, Source, Survey, survey};
 use crate::museum::{
-    FindFreeReservesNothing, GivesUpOnLostRace, LooksLate, LowestFirstClaimsRotating, PlainFlip, ScanClaimsExact,
-    Sound, StackClaimsFifo,
+    FindFreeReservesNothing, GivesUpOnLostRace, LooksLate, LowestFirstClaimsRotating, PlainFlip, RefillCountsHeld,
+    RefillsByHalf, RefillsByTheRule, ScanClaimsExact, Sound, StackClaimsFifo,
 };
 
 /// A known-bad queue.
@@ -52,6 +52,18 @@ pub const KNOWN_BAD: &[KnownBad] = &[
         survey: looks_at!(ScanClaimsExact, Batch { size: Size::TIGHT, scenarios: 1000, runs: 8 }),
     },
     KnownBad {
+        name: "none_free_until_half_is_back",
+        story: "a client that found nothing is told so again with half of the slots in flight",
+        property: Property::NoneFree,
+        survey: looks_at!(RefillsByHalf),
+    },
+    KnownBad {
+        name: "none_free_to_one_that_holds_the_rest",
+        story: "held slots count as in flight, and a client waits for what it holds itself",
+        property: Property::NoneFree,
+        survey: looks_at!(RefillCountsHeld),
+    },
+    KnownBad {
         name: "lost_request",
         story: "2018: the fill bit is flipped by load, xor, store; of two flips one is lost, and a request with it",
         property: Property::NoneSubmitted,
@@ -76,6 +88,12 @@ pub const KNOWN_BAD: &[KnownBad] = &[
         survey: looks_at!(LowestFirstClaimsRotating),
     },
 ];
+
+/// The sound counterpart of those that refill.
+#[must_use]
+pub fn sound_refill(source: Source) -> Survey {
+    survey::<RefillsByTheRule>(source, &Effort::of(source, false))
+}
 
 /// The sound counterpart: the same parts as the known-bad ones, without a fault.
 #[must_use]

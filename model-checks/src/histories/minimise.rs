@@ -12,6 +12,7 @@
 use super::check::{Fault, Property, Verdict, check};
 use super::history::{Call, Content, History, Operation};
 use super::specification::Rules;
+use slotwork::NoneFree;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// A history in which nothing more can be left out, and what is wrong with it. None if nothing is wrong.
@@ -34,6 +35,7 @@ pub fn minimise(history: &History, property: Property, rules: Rules, budget: u64
             }
             let smaller = without(&smallest.0, &left_out);
             if removable(&smaller, &left_out)
+                && !begins_a_row(&smaller, &left_out, rules)
                 && let Some(fault) = fault(&smaller)
             {
                 smallest = (smaller, fault);
@@ -93,6 +95,18 @@ fn removable(rest: &History, left_out: &[Operation]) -> bool {
     let stays = ended || !rest.operations.iter().any(|other| other.call.slot() == slot && other.called > begin);
     stays
         && rest.operations.iter().filter(|other| is_none(other)).all(|none| none.returned < begin || end < none.called)
+}
+
+/// Whether it is the first of several answers "none" to one client, without which the second would be one that
+/// [`NoneFree::Refill`] does not allow.
+fn begins_a_row(rest: &History, left_out: &[Operation], rules: Rules) -> bool {
+    let acquires = |operation: &&Operation| matches!(operation.call, Call::Acquire(_));
+    rules.none_free == NoneFree::Refill
+        && left_out.iter().filter(|operation| operation.call == Call::Acquire(None)).any(|none| {
+            let mut later = rest.operations.iter().filter(acquires);
+            let next = later.find(|other| other.thread == none.thread && other.called > none.called);
+            next.is_some_and(is_none)
+        })
 }
 
 /// The rest. Answers that are left out cannot come back, so they are not asked for.

@@ -18,7 +18,8 @@
 //! there. Many designs promise less: a *scan* says that no single slot was there all the time. That is a
 //! specification too, and a sharp one: for **each slot by itself**, there was an instant during the call at which
 //! that slot was not there. So a scan's answer is put into the history of every slot, and an exact answer into
-//! the one history of all slots.
+//! the one history of all slots. A *refill* is a scan's answer, but for those that come again while nearly all slots are in
+//! flight: these are counted.
 //!
 //! # Verdicts
 //!
@@ -30,6 +31,7 @@ pub mod known_bad;
 pub mod minimise;
 pub mod patterns;
 pub mod record;
+pub mod refill;
 pub mod report;
 pub mod scenario;
 pub mod search;

@@ -33,7 +33,7 @@ slotwork::sites! {
 /// Every so many calls a thread lets others run in the middle of one: they meet on one processor too.
 const STAGGER: u32 = 5;
 
-/// A paused worker lets others run so often: long enough for a round of a client.
+/// Who pauses lets others run so often: long enough for a round of a client.
 const PAUSE: u32 = 12;
 
 /// What all threads of a run share.
@@ -123,6 +123,10 @@ impl<P: Machine, Q: RequestQueue> Part<P, Q, Q::Client> {
             );
             self.has.extend(found);
             return found.is_some();
+        }
+        if step == ClientStep::Pause {
+            (0..PAUSE).for_each(|_| P::yield_now());
+            return true;
         }
         let Some(slot) = self.has.pop_front() else { return false };
         if step == ClientStep::Submit {

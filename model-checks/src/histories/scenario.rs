@@ -13,6 +13,8 @@ pub enum ClientStep {
     Submit,
     /// Withdraws what it has held longest, if anything.
     Withdraw,
+    /// Lets others go on for a while.
+    Pause,
 }
 
 /// What a worker does next.
@@ -54,6 +56,8 @@ pub enum Manner {
     Withdrawing,
     /// A client submits what it acquires, a worker completes what it takes, at once; the worker is the slower one.
     Prompt,
+    /// As [`Manner::Prompt`], and the client looks again for a while when all slots are out.
+    Full,
 }
 
 /// The largest scenario to generate.
@@ -78,6 +82,8 @@ impl Size {
     pub const TIGHT: Self = Self { clients: 2, lanes: 2, slots_per_lane: 1, steps: 6, manner: Manner::Withdrawing };
     /// A client that keeps up with its worker, round after round: what is overtaken is overtaken often.
     pub const BEHIND: Self = Self { clients: 1, lanes: 1, slots_per_lane: 2, steps: 30, manner: Manner::Prompt };
+    /// So many slots that nearly all of them can be in flight, and clients that keep them there.
+    pub const FULL: Self = Self { clients: 2, lanes: 1, slots_per_lane: 12, steps: 60, manner: Manner::Full };
     /// Up to eight threads.
     pub const LARGE: Self = Self { clients: 5, lanes: 3, slots_per_lane: 4, steps: 50, manner: Manner::Any };
     /// Four real threads, which meet by chance alone.
@@ -106,10 +112,20 @@ pub fn scenarios(claims: &Claims, size: Size) -> impl Strategy<Value = Scenario>
             Just(vec![ClientStep::Acquire, ClientStep::Submit]).boxed(),
             Just(vec![WorkerStep::Take, WorkerStep::Complete, WorkerStep::Pause]).boxed(),
         ),
+        Manner::Full => (
+            prop_oneof![
+                3 => Just(vec![ClientStep::Acquire, ClientStep::Submit]),
+                1 => Just(vec![ClientStep::Acquire, ClientStep::Submit, ClientStep::Pause]),
+            ]
+            .boxed(),
+            Just(vec![WorkerStep::Pause, WorkerStep::Take, WorkerStep::Complete]).boxed(),
+        ),
     };
-    let clients = vec(vec(client, 0..=size.steps).prop_map(|steps| steps.concat()), 1..=clients);
-    let workers = vec(vec(worker, 0..=size.steps).prop_map(|steps| steps.concat()), 1..=lanes);
-    (1..=slots, clients, workers).prop_map(|(slots_per_lane, clients, workers)| Scenario {
+    // Of few slots, or few steps, nothing is ever nearly full.
+    let (least_slots, least_steps) = if size.manner == Manner::Full { (slots.min(8), size.steps / 2) } else { (1, 0) };
+    let clients = vec(vec(client, least_steps..=size.steps).prop_map(|steps| steps.concat()), 1..=clients);
+    let workers = vec(vec(worker, least_steps..=size.steps).prop_map(|steps| steps.concat()), 1..=lanes);
+    (least_slots..=slots, clients, workers).prop_map(|(slots_per_lane, clients, workers)| Scenario {
         slots_per_lane,
         clients,
         workers,

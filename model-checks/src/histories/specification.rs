@@ -237,7 +237,7 @@ impl Specification for WholeSpec<'_> {
                     !self.rules.none_submitted_exact || !state.slots.iter().any(|slot| slot.waits_for(lane))
                 }
                 _ => {
-                    self.rules.none_free == NoneFree::Scan
+                    self.rules.none_free != NoneFree::Exact
                         || !state.slots.iter().any(|slot| slot.owner == Owner::Nobody)
                 }
             };

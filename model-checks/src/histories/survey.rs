@@ -11,13 +11,14 @@ use super::history::{Call, History, Operation};
 use super::minimise::minimise;
 use super::patterns::find_overtaken;
 use super::record::record;
+use super::refill::was_refused;
 use super::scenario::{Scenario, Size, scenarios};
 use super::specification::Rules;
 use super::table::table;
 use super::timeline::timeline;
 use crate::platform::Shuttle;
 use proptest::test_runner::{Config, RngAlgorithm, TestCaseError, TestError, TestRng, TestRunner};
-use slotwork::{Design, Native, Order};
+use slotwork::{Design, Native, NoneFree, Order};
 use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::fmt;
@@ -75,7 +76,7 @@ pub struct Batch {
 /// What to look at, and for how long to search.
 #[derive(Clone, Copy, Debug)]
 pub struct Effort {
-    batches: [Batch; 5],
+    batches: [Batch; 6],
     /// Steps of one search before it gives up.
     budget: u64,
 }
@@ -95,6 +96,7 @@ impl Effort {
                 Batch { size: main.one_slot(), scenarios: 8 * more, runs: 2 },
                 Batch { size: Size::TIGHT, scenarios: scenarios * more, runs: 6 },
                 Batch { size: Size::BEHIND, scenarios: 16 * more, runs: 4 },
+                Batch { size: Size::FULL, scenarios: 12 * more, runs: 2 },
                 Batch { size: Size::LARGE, scenarios: 6 * more, runs: 2 },
             ],
             budget: BUDGET,
@@ -111,7 +113,7 @@ impl Effort {
     #[must_use]
     pub const fn only(self, batch: Batch) -> Self {
         let none = Batch { scenarios: 0, ..batch };
-        Self { batches: [batch, none, none, none, none], ..self }
+        Self { batches: [batch, none, none, none, none, none], ..self }
     }
 }
 
@@ -279,7 +281,11 @@ fn witnesses(history: &History, property: Property, rules: Rules) -> Vec<(&'stat
         }
         Property::NoneFree => {
             let mut nones = nones(|call| matches!(call, Call::Acquire(None)));
-            vec![("none beside another operation", nones.any(beside))]
+            let mut seen = vec![("none beside another operation", nones.any(beside))];
+            if rules.none_free == NoneFree::Refill {
+                seen.push(("none beside a free slot", was_refused(history)));
+            }
+            seen
         }
         Property::NoneSubmitted => {
             let mut nones = nones(|call| matches!(call, Call::Take { taken: None, .. }));

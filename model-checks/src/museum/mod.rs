@@ -18,6 +18,7 @@ mod overstrong;
 mod parts;
 mod progress;
 mod queues;
+mod refill;
 mod seeds;
 mod show;
 mod shutdown;
@@ -36,6 +37,7 @@ pub use progress::{
     QueueWithoutHelping, visit_progress,
 };
 pub use queues::{GivesUpOnLostRace, LooksLate, LowestFirstClaimsRotating, QUEUE_SITES, StackClaimsFifo};
+pub use refill::{REFILL_SITES, RefillCountsHeld, RefillsByHalf, RefillsByTheRule};
 pub use seeds::{BoundOnWrongArgument, EverySlot, PayloadAsHeader, QuitDropsWork, SEED_SITES};
 pub use show::Showing;
 pub use shutdown::{KeepsUnusedWake, ResetsAfterQuit, SHUTDOWN_SITES};

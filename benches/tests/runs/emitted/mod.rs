@@ -23,6 +23,7 @@ programs! {
     slot_state "slot-state",
     bitmap_owned "bitmap-owned",
     bitmap_steal "bitmap-steal",
+    bitmap_refill "bitmap-refill",
     bitmap_claim "bitmap-claim",
     shared_bitmap "shared-bitmap",
     freelist_bitmap "freelist-bitmap",

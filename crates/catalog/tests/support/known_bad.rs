@@ -236,6 +236,24 @@ variants! {
         }
     }
 
+    /// The same with the claim that allows it, but not so.
+    NoneTooEarlyForARefill { none_free: NoneFree::Refill } {
+        fn acquire(state: &mut State) -> Option<SlotId> {
+            if state.free.len() > 1 || state.shape.slots() == 1 { state.free.pop_front() } else { None }
+        }
+    }
+
+    /// Counts what is held as in flight, once nothing was found: who holds the rest waits for itself.
+    RefillCountsHeld { none_free: NoneFree::Refill } {
+        fn acquire(state: &mut State) -> Option<SlotId> {
+            let slots = state.shape.slots();
+            let waits = state.ticks > 0 && Self::CLAIMS.none_free.refills(slots - state.free.len(), slots);
+            let found = if waits { None } else { state.free.pop_front() };
+            state.ticks = u64::from(found.is_none());
+            found
+        }
+    }
+
     /// Says that nothing is submitted when something is, now and then.
     NothingTooEarly {} {
         fn take(state: &mut State, lane: LaneId) -> Option<SlotId> {

@@ -121,6 +121,8 @@ struct Machine<D: Design> {
     held: Vec<Held<Letter, QueueOf<D>>>,
     claimed: Vec<Taken<Letter, QueueOf<D>>>,
     clients: Vec<Rc<ClientOf<D, Letter>>>,
+    /// Whether each client's last acquire found nothing.
+    found_nothing: Vec<bool>,
     workers: Vec<Rc<WorkerOf<D, Letter>>>,
     /// Each with the slots in flight when it began, and their completions then.
     drains: Vec<Waiting<QueueOf<D>>>,
@@ -137,6 +139,7 @@ impl<D: Design> Machine<D> {
             held: Vec::new(),
             claimed: Vec::new(),
             clients: vec![Rc::new(client)],
+            found_nothing: vec![false],
             workers: workers.into_iter().map(Rc::new).collect(),
             drains: Vec::new(),
             letters: vec![Letter::default(); shape.slots()],
@@ -174,9 +177,10 @@ impl<D: Design> Machine<D> {
     }
 
     fn acquire(&mut self, client: usize) -> Result<bool, String> {
-        let client = &self.clients[client % self.clients.len()];
-        let answer = kept::acquire(client);
-        self.circle.acquired(answer.as_ref().map(|held| held.guard.slot())).map_err(text)?;
+        let number = client % self.clients.len();
+        let answer = kept::acquire(&self.clients[number]);
+        let before = std::mem::replace(&mut self.found_nothing[number], answer.is_none());
+        self.circle.acquired(answer.as_ref().map(|held| held.guard.slot()), before).map_err(text)?;
         let Some(held) = answer else { return Ok(false) };
         // Only now is the payload touched: the specification has said that the slot was free.
         let slot = held.guard.slot();
@@ -252,6 +256,7 @@ impl<D: Design> Machine<D> {
         match self.clients[0].try_clone() {
             Ok(client) if self.clients.len() < limit => {
                 self.clients.push(Rc::new(client));
+                self.found_nothing.push(false);
                 Ok(())
             }
             Ok(_) => Err(format!("client {} was made, and the limit is {limit}", self.clients.len() + 1)),
@@ -265,7 +270,9 @@ impl<D: Design> Machine<D> {
         if self.clients.len() == 1 {
             return Ok(());
         }
-        let client = self.clients.swap_remove(client % self.clients.len());
+        let number = client % self.clients.len();
+        let client = self.clients.swap_remove(number);
+        self.found_nothing.swap_remove(number);
         while let Some(held) = self.held.iter().position(|held| Rc::ptr_eq(&held.handle, &client)) {
             self.withdraw(held)?;
         }

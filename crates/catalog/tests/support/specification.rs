@@ -103,9 +103,11 @@ impl Circle {
         }
     }
 
-    /// A client asked for a free slot.
-    pub(crate) fn acquired(&mut self, answer: Option<SlotId>) -> Result<(), Fault> {
+    /// A client asked for a free slot; it may have found nothing the last time.
+    pub(crate) fn acquired(&mut self, answer: Option<SlotId>, found_nothing: bool) -> Result<(), Fault> {
+        let refills = self.claims.none_free.refills(self.in_flight(), self.shape.slots());
         match answer {
+            None if found_nothing && refills => Ok(()),
             None if self.free > 0 => Err(Fault::NoneButFree { free: self.free }),
             None => Ok(()),
             Some(slot) => {

@@ -364,3 +364,37 @@ fn a_dropped_submitter_makes_room() {
     }
     for_every_type!(check);
 }
+
+/// A submitter that found nothing and is dropped while nearly all requests are under way still runs `done` for the one
+/// that was handled.
+pub(crate) fn dropped_nearly_full(subject: &'static dyn Subject) {
+    const SLOTS: usize = 16;
+    let (gates, started) = ([Gate::default(), Gate::default()], Arc::new(AtomicUsize::new(0)));
+    let dones = Arc::new(AtomicUsize::new(0));
+    let handler = {
+        let (gates, started) = (gates.clone(), Arc::clone(&started));
+        move |_: &mut Parcel| gates[started.fetch_add(1, Ordering::SeqCst).min(1)].pass()
+    };
+    let done = {
+        let dones = Arc::clone(&dones);
+        move |_: &mut Parcel| _ = dones.fetch_add(1, Ordering::SeqCst)
+    };
+    let (queue, submitter) = subject.start(Plan::new(1, SLOTS), handler, done);
+    while submitter.send(Wait::Not, 0).is_ok() {}
+    gates[0].open();
+    // The only worker is at its second request, so it is through with the first.
+    while started.load(Ordering::SeqCst) < 2 {
+        std::thread::yield_now();
+    }
+    drop(submitter);
+    let done_at_drop = dones.load(Ordering::SeqCst);
+    gates[1].open();
+    assert_eq!(done_at_drop, 1, "what was handled is done at the drop");
+    assert_eq!(queue.shutdown().handled, SLOTS as u64);
+}
+
+#[test]
+fn a_submitter_that_is_dropped_when_nearly_full_runs_what_is_done() {
+    for_every_design(dropped_nearly_full);
+    assert_rejects(dropped_nearly_full, &[(Fault::ForgetsLeftovers, "done at the drop")]);
+}

@@ -45,7 +45,7 @@ fn waiter_vs_recheck_one_slot_and_forty_clients() {
 }
 
 pub(crate) fn batch_too_big(subject: &'static dyn Subject) {
-    for slots in 1..=8 {
+    for slots in (1..=8).chain([16]) {
         let (queue, first) = subject.start(Plan { waiting: ASLEEP, ..Plan::new(1, slots) }, handle, ignore);
         let (_, sent) = crowd(submitters(subject, first, 4 * slots), 20);
         assert_eq!(queue.shutdown().handled, sent);
@@ -78,22 +78,29 @@ fn one_sleeper_beside_a_free_slot() {
     assert_rejects(one_sleeper, &[(Fault::BatchesWakes, "no end")]);
 }
 
-/// Four requests end back to back, and four that wait go on, all of them at once.
+/// All requests end back to back, and as many that wait go on, all of them at once: with four slots, and with so many that a client
+/// may be told to wait for more than one.
 pub(crate) fn notified_twice(subject: &'static dyn Subject) {
-    const SLOTS: usize = 4;
     if !subject.many() {
         return;
     }
-    for _ in 0..5 {
-        let gate = Gate::default();
+    for slots in [4, 4, 4, 4, 16] {
+        let (gate, ended) = (Gate::default(), AtomicU64::new(0));
         let (_queue, submitter) = {
             let gate = gate.clone();
-            subject.start(Plan { waiting: ASLEEP, ..Plan::new(1, SLOTS) }, move |_| gate.pass(), ignore)
+            // Of many, the first end one by one: who is woken and told to wait for more is asleep again before the next.
+            let handler = move |_: &mut Parcel| {
+                gate.pass();
+                if slots > 4 && ended.fetch_add(1, Ordering::Relaxed) < 4 {
+                    let_others_sleep();
+                }
+            };
+            subject.start(Plan { waiting: ASLEEP, ..Plan::new(1, slots) }, handler, ignore)
         };
-        (0..SLOTS).for_each(|_| submitter.send(Wait::Not, 0).expect("a free slot"));
-        let together = Arc::new(Barrier::new(SLOTS));
+        (0..slots).for_each(|_| submitter.send(Wait::Not, 0).expect("a free slot"));
+        let together = Arc::new(Barrier::new(slots));
         scope(|scope| {
-            for _ in 0..SLOTS {
+            for _ in 0..slots {
                 let (other, together) = (submitter.another(), Arc::clone(&together));
                 scope.spawn(move || {
                     let held = other.with(Wait::ForEver, |_, _| {

@@ -12,6 +12,8 @@ pub(super) struct ClientRun<'a, Q: RequestQueue> {
     pub(super) submitted: u64,
     /// Acquires less withdraws.
     pub(super) net_acquired: u64,
+    /// Whether its last acquire found nothing.
+    pub(super) found_nothing: bool,
 }
 
 impl<'a, Q: RequestQueue> ClientRun<'a, Q> {
@@ -53,9 +55,14 @@ impl<'a, Q: RequestQueue> ClientRun<'a, Q> {
     fn acquire(&mut self) -> Option<Vacant<'a, Parcel, Q>> {
         let plan = self.record.plan;
         let returned = if plan.answers { self.record.returned.load(Ordering::Acquire) } else { 0 };
-        let Some(vacant) = self.client.acquire() else {
+        let found = self.client.acquire();
+        let found_nothing = std::mem::replace(&mut self.found_nothing, found.is_none());
+        let Some(vacant) = found else {
             let slots = self.client.shape().slots() as u64;
-            if plan.answers && plan.clients == 1 && slots + returned > self.net_acquired {
+            // Of a sole client's; with `answers`, those that may have been in flight at some time of the call.
+            let in_flight = usize::try_from(self.submitted.saturating_sub(returned)).unwrap_or(usize::MAX);
+            let refills = found_nothing && self.record.none_free.refills(in_flight, self.client.shape().slots());
+            if plan.answers && plan.clients == 1 && slots + returned > self.net_acquired && !refills {
                 let acquired = self.net_acquired;
                 let text = format!("none free, after {acquired} acquires and {returned} completions of {slots} slots");
                 self.record.violate(text);

@@ -15,7 +15,7 @@ mod worker;
 use self::client::ClientRun;
 use self::worker::WorkerRun;
 use super::{ClientOf, WorkerOf, acquire_all, handles, message_of};
-use slotwork::{CachePadded, Client, Design, Order, RequestQueue, Shape, SlotId};
+use slotwork::{CachePadded, Client, Design, NoneFree, Order, RequestQueue, Shape, SlotId};
 use slotwork_catalog::allocation::Count;
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, OnceLock};
@@ -92,6 +92,7 @@ impl Parcel {
 struct Record {
     plan: Plan,
     order: Order,
+    none_free: NoneFree,
     owners: Box<[AtomicU32]>,
     /// Per client: requests handled.
     handled: Box<[CachePadded<AtomicU64>]>,
@@ -169,6 +170,7 @@ pub(crate) fn try_run<D: Design>(plan: Plan) -> Result<Report, String> {
     let record = Arc::new(Record {
         plan,
         order: D::CLAIMS.order,
+        none_free: D::CLAIMS.none_free,
         owners: shape.all_slots().map(|_| AtomicU32::new(FREE)).collect(),
         handled: counters(plan.clients),
         published: counters(plan.lanes),
@@ -252,7 +254,9 @@ fn start_client<D: Design>(record: &Arc<Record>, number: u32, client: ClientOf<D
     let record = Arc::clone(record);
     spawn(move || {
         let before = Count::now();
-        let submitted = ClientRun { record: &record, client: &client, number, submitted: 0, net_acquired: 0 }.run();
+        let submitted =
+            ClientRun { record: &record, client: &client, number, submitted: 0, net_acquired: 0, found_nothing: false }
+                .run();
         record.clients_done.fetch_add(1, Ordering::Release);
         (client, submitted, before.since())
     })
