@@ -79,8 +79,8 @@ pub enum NoneFree {
     /// free one after the other, each just behind the scan.
     Scan,
     /// As [`NoneFree::Scan`]; or the client's acquire before this one found nothing either, and more than three quarters
-    /// of all slots were in flight, each at some time of the call: [`NoneFree::refills`]. So a client that has found
-    /// nothing comes back to a quarter of the slots, or to what others hold of it, and not to one.
+    /// of all slots were in flight, each at some time of the call, by happens-before: [`NoneFree::refills`]. So a client
+    /// that has found nothing comes back to a quarter of the slots, or to what others hold of it, and not to one.
     Refill,
 }
 
@@ -88,8 +88,8 @@ impl NoneFree {
     /// Whether a client that found nothing may be told so again, although slots are free, while so many of all slots are
     /// in flight: submitted and not completed.
     ///
-    /// Those will be completed, and whoever waits for a free slot is told of it. Slots that somebody holds do not count:
-    /// of them nobody knows when they come back.
+    /// Those will be completed, as long as no handler waits for what a client does after its wait, and whoever waits for a free
+    /// slot is told of it. Slots that somebody holds do not count: of them nobody knows when they come back.
     #[must_use]
     pub const fn refills(self, in_flight: usize, slots: usize) -> bool {
         matches!(self, Self::Refill) && in_flight > slots - slots / 4

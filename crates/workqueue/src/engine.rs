@@ -276,6 +276,8 @@ impl<T: Send + 'static, D: Design, P: Platform> Engine<T, D, P> {
             // All of them are held for a moment, so that none comes twice; and while a `done` runs, only those with one.
             let (owed, others): (Vec<_>, Vec<_>) =
                 std::iter::from_fn(|| client.acquire()).partition(|vacant| vacant.is_handled());
+            // That nothing more is free was no answer to whoever asks next.
+            client.insist();
             let vacated = others.len();
             drop(others);
             self.vacated(vacated);

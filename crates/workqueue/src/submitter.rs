@@ -195,6 +195,8 @@ impl<T: Send + 'static, D: Design, P: Platform> Submitter<T, D, P> {
             client => client?,
         };
         client.set_dispatch(self.dispatch.get());
+        // Whatever a submitter before it was told.
+        client.insist();
         Ok(Self {
             client: Some(client),
             engine: Arc::clone(&self.engine),

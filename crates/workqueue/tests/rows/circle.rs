@@ -398,3 +398,46 @@ fn a_submitter_that_is_dropped_when_nearly_full_runs_what_is_done() {
     for_every_design(dropped_nearly_full);
     assert_rejects(dropped_nearly_full, &[(Fault::ForgetsLeftovers, "done at the drop")]);
 }
+
+/// That a drain found no further slot to collect, or a submitter before it none at all, is no answer to one that has not asked: it
+/// gets one of the last three of sixteen.
+#[test]
+fn what_others_were_told_is_no_answer() {
+    const SLOTS: usize = 16;
+    fn check<D: Design>() {
+        if D::CLAIMS.submitters == slotwork::Submitters::One {
+            return;
+        }
+        let [started, allowed] = [(); 2].map(|()| Arc::new(AtomicUsize::new(0)));
+        let handler = {
+            let (started, allowed) = (Arc::clone(&started), Arc::clone(&allowed));
+            move |_: &mut u64| {
+                let number = started.fetch_add(1, Ordering::SeqCst);
+                while number >= allowed.load(Ordering::SeqCst) {
+                    std::thread::yield_now();
+                }
+            }
+        };
+        let builder = Workqueue::<u64, D>::builder("told").workers(1).requests_per_worker(SLOTS);
+        let (_queue, first) = builder.try_build(|_| Ok::<_, std::convert::Infallible>(0), handler, |_| {}).unwrap();
+        first.drain().expect("outside of handlers");
+        let second = first.try_clone().expect("two are within every limit");
+        let submit = || second.try_request().map(|vacancy| vacancy.submit().expect("not stopped"));
+        assert_eq!(std::iter::from_fn(submit).take(13).count(), 13);
+        assert!(first.try_request().is_some(), "it has only drained");
+        assert_eq!(std::iter::from_fn(submit).count(), 3);
+        allowed.store(3, Ordering::SeqCst);
+        while started.load(Ordering::SeqCst) < 4 {
+            std::thread::yield_now();
+        }
+        // Where there is a limit, the next one has the client of the one that is dropped.
+        let limit = D::CLAIMS.max_clients.unwrap_or(3);
+        let others: Vec<_> = std::iter::from_fn(|| first.try_clone().ok()).take(limit - 2).collect();
+        drop(second);
+        let third = first.try_clone().expect("one was dropped");
+        assert!(third.try_request().is_some(), "it has not asked before");
+        drop(others);
+        allowed.store(usize::MAX, Ordering::SeqCst);
+    }
+    for_every_type!(check);
+}
