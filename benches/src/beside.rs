@@ -5,8 +5,8 @@
 //!                 best peer   10.3  ─┘
 //! ```
 //!
-//! The best is the one with the highest median. A best of many is flattered by chance, and the more so the more there are: with
-//! twice as many peers as designs, the peers are.
+//! The best is the one with the highest median. A best of many is flattered by chance, and the more so the more there are: of
+//! designs and peers, whichever are more.
 
 use crate::record::{CellRecord, Kind, Row};
 use crate::statistics::{Estimate, student};
@@ -49,6 +49,13 @@ pub struct Beside {
 }
 
 impl Beside {
+    /// The interval of the ratio, its ends shown as `figure` does; a dash where there is none.
+    #[must_use]
+    pub fn interval(&self, figure: impl Fn(f64) -> String) -> String {
+        let Estimate { low, high, .. } = self.ratio;
+        if high.is_finite() { format!("{} – {}", figure(low), figure(high)) } else { "–".into() }
+    }
+
     /// Who is ahead.
     #[must_use]
     pub fn standing(&self) -> Standing {
@@ -119,6 +126,10 @@ pub struct Together {
     /// Cells in which the best peer is clearly ahead.
     pub behind: usize,
 }
+
+/// The names of the columns in which lines of [`Together`] are shown.
+pub const TOGETHER: [&str; 6] =
+    ["cells", "number", "best design / best peer", "least", "design clearly ahead", "peer clearly ahead"];
 
 /// By group, in the order of their first cells; then, if there are several, all.
 #[must_use]

@@ -2,7 +2,7 @@
 
 use super::table;
 use super::tables::short;
-use crate::beside::{Beside, beside, together};
+use crate::beside::{Beside, TOGETHER, beside, together};
 use crate::record::Record;
 use std::fmt::Write;
 
@@ -13,10 +13,7 @@ pub(super) fn beside_peers(record: &Record) -> String {
     if all.is_empty() {
         return text;
     }
-    let mut groups = table(
-        &["cells", "number", "best design / best peer", "least", "design clearly ahead", "peer clearly ahead"],
-        1..6,
-    );
+    let mut groups = table(&TOGETHER, 1..6);
     for line in together(&all) {
         groups.add_row([
             line.group,
@@ -37,11 +34,6 @@ pub(super) fn beside_peers(record: &Record) -> String {
         table(&["cell", "best design", "Mreq/s", "best peer", "Mreq/s", "ratio", "95 % interval", ""], 0..0);
     for one in behind {
         let Beside { cell, design, peer, ratio, .. } = one;
-        let ends = if ratio.high.is_finite() {
-            format!("{} – {}", short(ratio.low), short(ratio.high))
-        } else {
-            "–".into()
-        };
         cells.add_row([
             cell.clone(),
             design.0.clone(),
@@ -49,7 +41,7 @@ pub(super) fn beside_peers(record: &Record) -> String {
             peer.0.clone(),
             short(peer.1 / 1e6),
             short(ratio.value),
-            ends,
+            one.interval(short),
             one.standing().to_string(),
         ]);
     }
