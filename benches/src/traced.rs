@@ -41,6 +41,9 @@ trait Receiver: Send {
     /// Takes, handles and completes; says whether there was anything.
     fn receive(&self, handle: &mut dyn FnMut(&mut Traced)) -> bool;
 
+    /// Whether a sleeping client need not be woken yet.
+    fn refills(&self) -> bool;
+
     fn lane(&self) -> LaneId;
 }
 
@@ -64,6 +67,10 @@ impl<Q: RequestQueue> Receiver for Worker<Traced, Q> {
         handle(&mut slot);
         slot.complete();
         true
+    }
+
+    fn refills(&self) -> bool {
+        self.refills()
     }
 
     fn lane(&self) -> LaneId {
@@ -349,7 +356,7 @@ fn worker_loop(stage: &Stage<'_>, clock: &Clock, worker: &dyn Receiver, timed: b
         trace.handled.all += 1;
         stage.tell(lane.index(), phase, trace.handled.all);
         if stage.waiting.sleeps() {
-            stage.signals.completed();
+            stage.signals.completed(|| worker.refills());
         }
     }
     trace

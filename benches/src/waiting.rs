@@ -151,9 +151,9 @@ impl Signals {
         }
     }
 
-    /// Wakes a client: a slot is free.
-    pub fn completed(&self) {
-        self.clients.notify_one();
+    /// Wakes a client: a slot is free. Unless one that sleeps would be told to wait for more, as [`slotwork::Worker::refills`] says.
+    pub fn completed(&self, refills: impl FnOnce() -> bool) {
+        self.clients.notify_one_unless(refills);
     }
 
     /// How many sleepers were woken so far, on both sides.

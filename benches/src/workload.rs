@@ -291,7 +291,7 @@ fn worker_loop<D: Design, const COUNTED: bool>(stage: &Stage<'_>, worker: &Worke
         handled.all += 1;
         stage.tell(worker.lane().index(), phase, handled.all);
         if stage.waiting.sleeps() {
-            stage.signals.completed();
+            stage.signals.completed(|| worker.refills());
         }
     }
     WorkerTally { handled, sum, alive: Span { start, end: Instant::now() } }

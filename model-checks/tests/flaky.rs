@@ -137,6 +137,7 @@ fn sites_pair() {
         slotwork_workqueue::ENGINE_SITES,
         model_checks::museum::SHUTDOWN_SITES,
         model_checks::museum::WAIT_SITES,
+        model_checks::museum::WAKE_SITES,
     ];
     let designs = slotwork_catalog::ENTRIES.iter().flat_map(|entry| entry.sites);
     for table in TABLES.iter().chain(designs) {

@@ -276,7 +276,7 @@ fn worker_loop<D: Design>(stage: &Stage, worker: &Worker<Request, QueueOf<D>>) {
         slot.complete();
         stage.handled(input);
         if stage.waiting.sleeps() {
-            stage.clients.notify_one();
+            stage.clients.notify_one_unless(|| worker.refills());
         }
     }
 }

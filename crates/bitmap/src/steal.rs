@@ -23,18 +23,23 @@
 //! `bitmap-refill` is the same with one rule more: a client that found nothing waits until a quarter of the slots is back.
 //!
 //! ```text
-//!   in flight   16 ┐   found nothing: the client is dry
-//!   (of 16)     15 │   none
-//!               14 │   none                      each completion wakes somebody: nobody sleeps past the last one
-//!               13 │   none
+//!   in flight   16 ┐   found nothing: the client is dry, and sleeps
+//!   (of 16)     15 │   a worker asks before it wakes anybody: not yet
+//!               14 │   not yet
+//!               13 │   not yet
 //!               12 ┘   four slots: a batch, for one look and one wake
+//!
+//!   in flight = submissions of all clients − completions of all workers, each counted in a word beside the bits
 //! ```
 //!
 //! With more threads than cores, a client that runs as soon as one slot is free runs for one request, and takes the processor
 //! from a worker for it. The count is of what is in flight, not of what is taken: a client that itself holds the rest, and
 //! waits for one slot more, is never told to wait for what nobody will complete. Whoever is refused has seen more than
-//! three quarters of the slots in flight after it asked, so completions are still to come, each of which wakes somebody, and
-//! long before the last one the rule says nothing any more.
+//! three quarters of the slots in flight after it asked, so completions are still to come; long before the last one the rule
+//! says nothing any more, and the first completion that sees that, and each after it, wakes somebody.
+//!
+//! Submissions are counted before completions: who sees one sees what was completed before its slot was acquired. So what is
+//! counted was in flight at one time, or less was; a worker that counts too many, as it does not see another's completion, is seen by that one.
 
 use crate::clients::{Clients, MAX_CLIENTS, Share, below};
 use alloc::{boxed::Box, vec};
@@ -57,6 +62,16 @@ slotwork::sites! {
     FREE_STORE: Store(Release), pairs [CLAIM], "publishes the result, or the end of a withdrawn hold";
     DONE_STORE: Store(Relaxed), pairs [], "tells where to look; FREE_STORE, which comes after it, publishes";
     FILL_RESUME: Load(Relaxed), pairs [], "a new client goes on with the words of the one whose place it has, after whom it comes";
+}
+
+slotwork::sites! {
+    /// What is counted where clients refill.
+    pub REFILL_SITES in "bitmap-refill";
+    SUBMITTED_STORE: Store(Release), pairs [SUBMITTED_LOAD], "who counts this submission sees the completions that its client had seen";
+    SUBMITTED_LOAD: Load(Acquire), pairs [SUBMITTED_STORE], "comes before COMPLETED_LOAD, so that no slot is counted as in flight twice";
+    COMPLETED_STORE: Store(Relaxed), pairs [], "FREE_STORE, which comes after it, publishes; for who asks after waking nobody, a fence orders it";
+    COMPLETED_LOAD: Load(Relaxed), pairs [], "SUBMITTED_LOAD, or the fence before the question, lets it see what it must";
+    SUBMITTED_RESUME: Load(Relaxed), pairs [], "a new client goes on with the count of the one whose place it has, after whom it comes";
 }
 
 const FREE: u32 = 0;
@@ -100,7 +115,8 @@ unsafe impl<const REFILL: bool> Design for BitmapSteal<REFILL> {
             "slotwork, after FastForward, 2008, and QEMU threaded workqueue v3, 2018"
         },
     };
-    const SITES: &'static [&'static [Site]] = &[SITES, crate::clients::SITES];
+    const SITES: &'static [&'static [Site]] =
+        if REFILL { &[SITES, crate::clients::SITES, REFILL_SITES] } else { &[SITES, crate::clients::SITES] };
     type Queue<P: Platform> = BitmapStealQueue<P, REFILL>;
 
     fn construct<P: Platform>(shape: Shape) -> BitmapStealQueue<P, REFILL> {
@@ -109,14 +125,14 @@ unsafe impl<const REFILL: bool> Design for BitmapSteal<REFILL> {
     }
 }
 
-/// Words of one writer: those of sixteen groups to a pair of lines.
+/// Words of one writer, sixteen to a pair of lines: a count, then one for each group.
 type Words<P> = Box<[CachePadded<[<P as Platform>::AtomicU64; WORDS_PER_LINE]>]>;
 
 const WORDS_PER_LINE: usize = 16;
 
 fn row<P: Platform>(shape: Shape) -> Words<P> {
     let words = || CachePadded::new(core::array::from_fn(|_| P::AtomicU64::new(0)));
-    (0..groups(shape).div_ceil(WORDS_PER_LINE)).map(|_| words()).collect()
+    (0..(1 + groups(shape)).div_ceil(WORDS_PER_LINE)).map(|_| words()).collect()
 }
 
 /// Words that it takes for a bit per slot.
@@ -132,7 +148,13 @@ struct Row<P: Platform> {
 /// The word of a group in a row.
 #[inline(always)]
 fn word<P: Platform>(row: &Words<P>, group: usize) -> &P::AtomicU64 {
-    &row[group / WORDS_PER_LINE][group % WORDS_PER_LINE]
+    &row[(1 + group) / WORDS_PER_LINE][(1 + group) % WORDS_PER_LINE]
+}
+
+/// What is counted beside them, where clients refill: submissions beside fill words, completions beside done words.
+#[inline(always)]
+fn count<P: Platform>(row: &Words<P>) -> &P::AtomicU64 {
+    &row[0][0]
 }
 
 /// The queue of [`BitmapSteal`].
@@ -148,8 +170,10 @@ pub struct BitmapStealClient {
     place: usize,
     /// What its fill words hold, by group: nobody else writes them.
     fill: Box<[u64]>,
+    /// As the count beside them; both of these where clients refill only.
+    submitted: u64,
     candidates: Candidates,
-    /// Whether its last acquire found nothing; kept where clients refill only.
+    /// Whether its last acquire found nothing.
     dry: bool,
 }
 
@@ -159,6 +183,8 @@ pub struct BitmapStealWorker {
     /// What its words hold, by group: nobody else writes them.
     taken: Box<[u64]>,
     done: Box<[u64]>,
+    /// As the count beside its done words; where clients refill only.
+    completed: u64,
     candidates: Candidates,
 }
 
@@ -251,16 +277,14 @@ impl<P: Platform, const REFILL: bool> BitmapStealQueue<P, REFILL> {
         differing
     }
 
-    /// A bit for each slot of a group that is in flight. A bit of one that was not, all the while, is not set.
-    #[inline]
-    fn in_flight(&self, group: usize) -> u64 {
-        self.differing(group, |row| &row.done, &DONE_HINT) & below(slots_of(self.shape, group))
-    }
-
     /// Whether a client that found nothing is to wait for more of what is in flight.
     #[cold]
     fn is_low(&self) -> bool {
-        let in_flight = (0..groups(self.shape)).map(|group| self.in_flight(group).count_ones() as usize).sum();
+        let mut in_flight = 0_u64;
+        self.clients.each_row(|_, fill| in_flight += count::<P>(fill).load(&SUBMITTED_LOAD));
+        let completed: u64 = self.workers.iter().map(|row| count::<P>(&row.done).load(&COMPLETED_LOAD)).sum();
+        // More were completed than this sees submitted: none of what it sees is in flight.
+        let in_flight = usize::try_from(in_flight.saturating_sub(completed)).unwrap_or(usize::MAX);
         NoneFree::Refill.refills(in_flight, self.shape.slots())
     }
 }
@@ -282,10 +306,11 @@ unsafe impl<P: Platform, const REFILL: bool> RequestQueue for BitmapStealQueue<P
     fn client(&self) -> Result<BitmapStealClient, ClientError> {
         let groups = groups(self.shape);
         let resume = |fill: &Words<P>| {
-            (0..groups).map(|group| word::<P>(fill, group).load(&FILL_RESUME)).collect::<Box<[u64]>>()
+            let words = (0..groups).map(|group| word::<P>(fill, group).load(&FILL_RESUME));
+            (words.collect::<Box<[u64]>>(), if REFILL { count::<P>(fill).load(&SUBMITTED_RESUME) } else { 0 })
         };
-        let (place, fill) = self.clients.enlist(|| row::<P>(self.shape), resume)?;
-        Ok(BitmapStealClient { place, fill, candidates: Candidates::from(place % groups), dry: false })
+        let (place, (fill, submitted)) = self.clients.enlist(|| row::<P>(self.shape), resume)?;
+        Ok(BitmapStealClient { place, fill, submitted, candidates: Candidates::from(place % groups), dry: false })
     }
 
     fn retire(&self, client: BitmapStealClient) {
@@ -296,11 +321,15 @@ unsafe impl<P: Platform, const REFILL: bool> RequestQueue for BitmapStealQueue<P
         client.dry = false;
     }
 
+    fn refills(&self, _worker: &BitmapStealWorker) -> bool {
+        REFILL && self.is_low()
+    }
+
     fn worker(&self, lane: LaneId) -> BitmapStealWorker {
         let groups = groups(self.shape);
         let words = || vec![0; groups].into_boxed_slice();
         let candidates = Candidates::from(lane.index() * groups / self.shape.lanes());
-        BitmapStealWorker { lane, taken: words(), done: words(), candidates }
+        BitmapStealWorker { lane, taken: words(), done: words(), completed: 0, candidates }
     }
 
     #[inline]
@@ -324,8 +353,13 @@ unsafe impl<P: Platform, const REFILL: bool> RequestQueue for BitmapStealQueue<P
 
     #[inline]
     fn submit(&self, slots: &impl Slots<Self::Header>, client: &mut BitmapStealClient, slot: SlotId) -> Destination {
-        flip::<P>(self.clients.row(client.place), &mut client.fill, split(slot), &FILL_STORE);
+        let row = self.clients.row(client.place);
+        flip::<P>(row, &mut client.fill, split(slot), &FILL_STORE);
         slots.header(slot).0.store(SUBMITTED, &SUBMIT);
+        if REFILL {
+            client.submitted += 1;
+            count::<P>(row).store(client.submitted, &SUBMITTED_STORE);
+        }
         Destination::Any
     }
 
@@ -350,7 +384,12 @@ unsafe impl<P: Platform, const REFILL: bool> RequestQueue for BitmapStealQueue<P
 
     #[inline]
     fn complete(&self, slots: &impl Slots<Self::Header>, worker: &mut BitmapStealWorker, slot: SlotId) {
-        flip::<P>(&self.workers[worker.lane.index()].done, &mut worker.done, split(slot), &DONE_STORE);
+        let row = &self.workers[worker.lane.index()].done;
+        flip::<P>(row, &mut worker.done, split(slot), &DONE_STORE);
+        if REFILL {
+            worker.completed += 1;
+            count::<P>(row).store(worker.completed, &COMPLETED_STORE);
+        }
         slots.header(slot).0.store(FREE, &FREE_STORE);
     }
 }

@@ -459,6 +459,17 @@ impl<T, Q: RequestQueue> Worker<T, Q> {
         Some(Claimed { worker: self, id, slot, hold: Some(slot.cell.hold()) })
     }
 
+    /// Whether a client that sleeps until a slot is free need not be woken yet, as it would be told to wait for more: for
+    /// designs whose "none free" is [`NoneFree::Refill`](crate::NoneFree::Refill). For others it always need be.
+    ///
+    /// To be asked after a completion, and after a sequentially consistent fence, by whoever would wake it; the client
+    /// has such a fence between going on the list of sleepers and its last look. Then one of the completions that are
+    /// still to come is told that it need be. Never waits.
+    #[must_use]
+    pub fn refills(&self) -> bool {
+        self.with(|queue, _, state| queue.refills(state))
+    }
+
     /// The lane it serves.
     #[must_use]
     pub fn lane(&self) -> LaneId {

@@ -62,6 +62,14 @@ pub unsafe trait RequestQueue: Send + Sync + 'static {
         let _ = client;
     }
 
+    /// Whether a client that sleeps need not be woken yet for what this worker completed: by
+    /// [`NoneFree::Refill`](crate::NoneFree::Refill) it would be told to wait for more, and a completion is still to come, after
+    /// which this says no. Asked after a completion, behind a sequentially consistent fence. Others need not implement this.
+    fn refills(&self, worker: &Self::Worker) -> bool {
+        let _ = worker;
+        false
+    }
+
     /// The worker of a lane; called once per lane.
     fn worker(&self, lane: LaneId) -> Self::Worker;
 

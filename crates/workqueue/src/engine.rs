@@ -155,7 +155,7 @@ impl<T: Send + 'static, D: Design, P: Platform> Engine<T, D, P> {
                 }
             });
             match next {
-                Some(claimed) => self.end(worker.lane(), claimed, &handler),
+                Some(claimed) => self.end(&worker, claimed, &handler),
                 None => break,
             }
         }
@@ -168,7 +168,7 @@ impl<T: Send + 'static, D: Design, P: Platform> Engine<T, D, P> {
         }
     }
 
-    fn end(&self, lane: LaneId, mut claimed: ClaimedOf<'_, T, D, P>, handler: &impl Fn(&mut T)) {
+    fn end(&self, worker: &WorkerOf<T, D, P>, mut claimed: ClaimedOf<'_, T, D, P>, handler: &impl Fn(&mut T)) {
         let fate = if self.state.load(&STATE_LOAD) & CANCELLING != 0 {
             Fate::Cancelled
         } else {
@@ -181,10 +181,11 @@ impl<T: Send + 'static, D: Design, P: Platform> Engine<T, D, P> {
                 }
             }
         };
-        self.complete(lane, claimed, fate);
+        self.complete(worker, claimed, fate);
     }
 
-    fn complete(&self, lane: LaneId, mut claimed: ClaimedOf<'_, T, D, P>, fate: Fate) {
+    fn complete(&self, worker: &WorkerOf<T, D, P>, mut claimed: ClaimedOf<'_, T, D, P>, fate: Fate) {
+        let lane = worker.lane();
         claimed.end(fate);
         self.counters[lane.index()].count(fate);
         if fate == Fate::Failed {
@@ -194,7 +195,11 @@ impl<T: Send + 'static, D: Design, P: Platform> Engine<T, D, P> {
         }
         if self.waiting.sleeps() {
             Event::<P>::publish();
-            of_lane(&self.vacancy, lane).wake(1);
+            let vacancy = of_lane(&self.vacancy, lane);
+            // Whoever sleeps would be told to wait for more; one of the completions to come wakes it.
+            if vacancy.has_sleepers() && !worker.refills() {
+                vacancy.wake(1);
+            }
             of_lane(&self.drained, lane).wake(usize::MAX);
         }
     }
@@ -254,7 +259,7 @@ impl<T: Send + 'static, D: Design, P: Platform> Engine<T, D, P> {
         self.retired.with(&RETIRED, |retired| {
             for worker in &retired.workers {
                 while let Some(claimed) = worker.take() {
-                    self.complete(worker.lane(), claimed, Fate::Cancelled);
+                    self.complete(worker, claimed, Fate::Cancelled);
                 }
             }
         });

@@ -16,6 +16,7 @@ mod drain;
 mod drops;
 mod exact;
 mod idle;
+mod refill;
 mod reuse;
 mod shutdown;
 mod sleep;
@@ -31,9 +32,11 @@ pub use drain::{Drained, DrainedTwo};
 pub use drops::DropDouble;
 pub use exact::ExactNone;
 pub use idle::NoIdleWorker;
+pub use refill::{RefillAsked, RefillComesRound, SleepingRefill};
 pub use reuse::{PushTwice, Reuse};
 pub use shutdown::{EndAfterSubmit, EndOfCircle, EndOfDrain, EndOfSleeper, EndOfSubmit, EndOfWait};
-pub use sleep::{SleepingAcquire, SleepingTake, TimedOutTake, TwoSleepers};
+pub(crate) use sleep::two_sleepers;
+pub use sleep::{Bell, LeftWake, SleepingAcquire, SleepingTake, TimedOutTake, TwoSleepers};
 pub use submit::{
     ClientChurn, FifoOrder, RoleChange, RoleChangeTwice, SubmitTake, TwoSubmitters, TwoSubmittersOneTaker, TwoTakers,
 };
@@ -155,7 +158,8 @@ models![
     FreeBehindCompletion, FreeBehindSubmission, SubmittedOutOfTurn, CompletedOutOfTurn,
     SubmitTake, TwoSubmitters, TwoSubmittersOneTaker, TwoTakers, RoleChange, RoleChangeTwice, ClientChurn, FifoOrder,
     Reuse, PushTwice, Drained, DrainedTwo, DropDouble,
-    SleepingTake, TimedOutTake, SleepingAcquire, TwoSleepers,
+    SleepingTake, TimedOutTake, SleepingAcquire, TwoSleepers, LeftWake,
+    RefillAsked<true>, SleepingRefill, RefillComesRound,
     EndOfSleeper, EndAfterSubmit, EndOfSubmit, EndOfWait, EndOfDrain,
 ];
 

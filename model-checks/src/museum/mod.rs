@@ -23,6 +23,7 @@ mod seeds;
 mod show;
 mod shutdown;
 mod waits;
+mod wakes;
 
 pub use behind::{BEHIND_SITES, WordAfterState, WordBeforeState};
 pub use bits::{BIT_SITES, FindFreeReservesNothing, ToggledClaim};
@@ -42,13 +43,15 @@ pub use seeds::{BoundOnWrongArgument, EverySlot, PayloadAsHeader, QuitDropsWork,
 pub use show::Showing;
 pub use shutdown::{KeepsUnusedWake, ResetsAfterQuit, SHUTDOWN_SITES};
 pub use waits::{TrustsPark, WAIT_SITES, WaitOnToDo};
+pub use wakes::{KeepsLeftWake, WAKE_SITES};
 
 use crate::job::Lens;
 use crate::models::{
-    AcquireComplete, Circle, ExactNone, FreeBehindCompletion, FullCircle, Model, NaivePool, NoIdleWorker, Reuse,
-    SubmitTake, TwoSubmitters, WithdrawAcquire, WithdrawComplete,
+    AcquireComplete, Circle, ExactNone, FreeBehindCompletion, FullCircle, Model, NaivePool, NoIdleWorker, RefillAsked,
+    Reuse, SubmitTake, TwoSubmitters, WithdrawAcquire, WithdrawComplete,
 };
 use slotwork::Design;
+use slotwork_bitmap::BitmapRefill;
 use slotwork_freelist_bitmap::{FreelistBitmap, FreelistSteal};
 use slotwork_locked::GlobalLock;
 
@@ -127,6 +130,10 @@ pairs![
     (ResetsAfterQuit<true>, Sound, Sound::NAME),
     (KeepsUnusedWake<false>, Sound, Sound::NAME),
     (KeepsUnusedWake<true>, Sound, Sound::NAME),
+    (KeepsLeftWake<false>, Sound, Sound::NAME),
+    (KeepsLeftWake<true>, Sound, Sound::NAME),
+    (RefillAsked<false>, BitmapRefill, BitmapRefill::NAME),
+    (RefillAsked<true>, BitmapRefill, BitmapRefill::NAME),
 ];
 
 /// The variants.
@@ -242,5 +249,19 @@ pub const EXHIBITS: &[Exhibit] = &[
         lens: Lens::Uniform,
         bad: (KeepsUnusedWake::<false>::NAME, Sound::NAME),
         good: (KeepsUnusedWake::<true>::NAME, Sound::NAME),
+    },
+    Exhibit {
+        name: "notified_twice_left_wake_kept",
+        story: "ours: a wake is left to the sleeper that is on the way, which finds something and keeps it; another sleeps beside a free slot",
+        lens: Lens::Random,
+        bad: (KeepsLeftWake::<false>::NAME, Sound::NAME),
+        good: (KeepsLeftWake::<true>::NAME, Sound::NAME),
+    },
+    Exhibit {
+        name: "store_buffer_refill_asked_unfenced",
+        story: "ours: two workers ask without a fence whether a client still sleeps for too little; each sees its own completion only, and neither wakes it",
+        lens: Lens::Weak,
+        bad: (RefillAsked::<false>::NAME, BitmapRefill::NAME),
+        good: (RefillAsked::<true>::NAME, BitmapRefill::NAME),
     },
 ];

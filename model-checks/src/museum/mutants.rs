@@ -3,8 +3,8 @@
 use crate::job::Lens;
 use crate::models::{
     AcquireComplete, ClientChurn, CompletedOutOfTurn, Drained, EndAfterSubmit, EndOfSleeper, EndOfSubmit, Model,
-    NaivePool, RoleChange, RoleChangeTwice, SleepingAcquire, SleepingTake, SubmitTake, SubmittedOutOfTurn,
-    TimedOutTake,
+    NaivePool, RefillAsked, RefillComesRound, RoleChange, RoleChangeTwice, SleepingAcquire, SleepingTake, SubmitTake,
+    SubmittedOutOfTurn,
 };
 
 /// A site made weaker, and the model that must notice.
@@ -47,6 +47,8 @@ pub const MUTANTS: &[Mutant] = &[
     relaxed("bitmap-steal.TAKE=Relaxed", SubmitTake::NAME, "bitmap-steal"),
     relaxed("bitmap-steal.FREE_STORE=Relaxed", AcquireComplete::NAME, "bitmap-steal"),
     relaxed("bitmap-steal.CLAIM=Relaxed", AcquireComplete::NAME, "bitmap-steal"),
+    relaxed("bitmap-refill.SUBMITTED_STORE=Relaxed", RefillComesRound::NAME, "bitmap-refill"),
+    relaxed("bitmap-refill.SUBMITTED_LOAD=Relaxed", RefillComesRound::NAME, "bitmap-refill"),
     relaxed("clients.RETIRE=Relaxed", ClientChurn::NAME, "bitmap-owned"),
     relaxed("clients.ENLIST=Relaxed", ClientChurn::NAME, "bitmap-owned"),
     relaxed("clients.OPEN=Relaxed", ClientChurn::NAME, "bitmap-owned"),
@@ -81,7 +83,7 @@ pub const MUTANTS: &[Mutant] = &[
     relaxed("event.FENCE_WAKE=Relaxed", SleepingTake::NAME, "bitmap-claim"),
     relaxed("event.FENCE_SLEEP=Relaxed", SleepingAcquire::NAME, "bitmap"),
     relaxed("event.FENCE_WAKE=Relaxed", SleepingAcquire::NAME, "bitmap"),
-    relaxed("event.WOKEN_LOAD=Relaxed", TimedOutTake::NAME, "bitmap"),
+    relaxed("event.FENCE_WAKE=Relaxed", RefillAsked::<true>::NAME, "bitmap-refill"),
     relaxed("event.FENCE_WAKE=Relaxed", EndOfSubmit::NAME, "bitmap-claim"),
     relaxed("event.FENCE_SLEEP=Relaxed", EndOfSleeper::NAME, "bitmap"),
     relaxed("event.FENCE_WAKE=Relaxed", EndOfSleeper::NAME, "linked-queue"),
