@@ -18,7 +18,8 @@
 //! ```
 //!
 //! Two read-modify-writes per round trip, one for each side that others compete with. A worker that finds nothing has
-//! read a word of everybody's; that is the price of finding whatever there is.
+//! read a word of everybody's; that is the price of finding whatever there is. Of one or two slots the states are fewer
+//! lines than the words, so there are no words then: everybody looks at the states.
 //!
 //! `bitmap-refill` is the same with one rule more: a client that found nothing waits until a quarter of the slots is back.
 //!
@@ -51,6 +52,8 @@ use slotwork::{
 slotwork::sites! {
     /// Every atomic access of the design.
     pub SITES in "bitmap-steal";
+    FREE_HINT: Load(Relaxed), pairs [], "a hint which slots to try; CLAIM decides and synchronises";
+    SUBMITTED_HINT: Load(Relaxed), pairs [], "a hint which slots to try; TAKE decides and synchronises";
     FILL_HINT: Load(Relaxed), pairs [], "a hint which slots to try; CLAIM and TAKE decide and synchronise";
     TAKEN_HINT: Load(Relaxed), pairs [], "a hint which slots to try; TAKE decides and synchronises";
     DONE_HINT: Load(Relaxed), pairs [], "a hint which slots to try; CLAIM decides and synchronises";
@@ -121,7 +124,8 @@ unsafe impl<const REFILL: bool> Design for BitmapSteal<REFILL> {
 
     fn construct<P: Platform>(shape: Shape) -> BitmapStealQueue<P, REFILL> {
         let workers = shape.all_lanes().map(|_| Row { taken: row::<P>(shape), done: row::<P>(shape) });
-        BitmapStealQueue { clients: Clients::new(), workers: workers.collect(), shape }
+        let few = shape.slots() <= FEW;
+        BitmapStealQueue { clients: Clients::new(), workers: workers.collect(), few, shape }
     }
 }
 
@@ -129,6 +133,9 @@ unsafe impl<const REFILL: bool> Design for BitmapSteal<REFILL> {
 type Words<P> = Box<[CachePadded<[<P as Platform>::AtomicU64; WORDS_PER_LINE]>]>;
 
 const WORDS_PER_LINE: usize = 16;
+
+/// Up to so many slots, their states are fewer lines than the words of the fewest that share them.
+const FEW: usize = 2;
 
 fn row<P: Platform>(shape: Shape) -> Words<P> {
     let words = || CachePadded::new(core::array::from_fn(|_| P::AtomicU64::new(0)));
@@ -162,6 +169,8 @@ pub struct BitmapStealQueue<P: Platform, const REFILL: bool = false> {
     /// Each with its fill words, by group.
     clients: Clients<P, Words<P>>,
     workers: Box<[Row<P>]>,
+    /// So few slots that their states are the shorter look: nobody says anything in words.
+    few: bool,
     shape: Shape,
 }
 
@@ -277,6 +286,22 @@ impl<P: Platform, const REFILL: bool> BitmapStealQueue<P, REFILL> {
         differing
     }
 
+    /// A bit for each slot of a group that is in this state.
+    #[inline]
+    fn in_state(
+        &self,
+        slots: &impl Slots<WithPayload<State<P>>>,
+        group: usize,
+        state: u32,
+        site: &'static Site,
+    ) -> u64 {
+        let places = 0..slots_of(self.shape, group);
+        places.fold(0, |found, place| {
+            let slot = SlotId::new(group * 64 + place as usize);
+            found | u64::from(slots.header(slot).0.load(site) == state) << place
+        })
+    }
+
     /// Whether a client that found nothing is to wait for more of what is in flight.
     #[cold]
     fn is_low(&self) -> bool {
@@ -341,7 +366,12 @@ unsafe impl<P: Platform, const REFILL: bool> RequestQueue for BitmapStealQueue<P
         let place = client.place;
         let found = client.candidates.claim(
             self.shape,
-            |group| below(slots_of(self.shape, group)) & !self.differing(group, |row| &row.done, &DONE_HINT),
+            |group| {
+                if self.few {
+                    return self.in_state(slots, group, FREE, &FREE_HINT);
+                }
+                below(slots_of(self.shape, group)) & !self.differing(group, |row| &row.done, &DONE_HINT)
+            },
             || self.clients.share(place),
             |slot| slots.header(slot).0.compare_exchange(FREE, HELD, &CLAIM).is_ok(),
         );
@@ -354,7 +384,9 @@ unsafe impl<P: Platform, const REFILL: bool> RequestQueue for BitmapStealQueue<P
     #[inline]
     fn submit(&self, slots: &impl Slots<Self::Header>, client: &mut BitmapStealClient, slot: SlotId) -> Destination {
         let row = self.clients.row(client.place);
-        flip::<P>(row, &mut client.fill, split(slot), &FILL_STORE);
+        if !self.few {
+            flip::<P>(row, &mut client.fill, split(slot), &FILL_STORE);
+        }
         slots.header(slot).0.store(SUBMITTED, &SUBMIT);
         if REFILL {
             client.submitted += 1;
@@ -374,18 +406,27 @@ unsafe impl<P: Platform, const REFILL: bool> RequestQueue for BitmapStealQueue<P
         let share = Share { number: worker.lane.index() as u32, of: self.shape.lanes() as u32 };
         let slot = worker.candidates.claim(
             self.shape,
-            |group| self.differing(group, |row| &row.taken, &TAKEN_HINT),
+            |group| {
+                if self.few {
+                    return self.in_state(slots, group, SUBMITTED, &SUBMITTED_HINT);
+                }
+                self.differing(group, |row| &row.taken, &TAKEN_HINT)
+            },
             || share,
             |slot| slots.header(slot).0.compare_exchange(SUBMITTED, CLAIMED, &TAKE).is_ok(),
         )?;
-        flip::<P>(&self.workers[worker.lane.index()].taken, &mut worker.taken, split(slot), &TAKEN_STORE);
+        if !self.few {
+            flip::<P>(&self.workers[worker.lane.index()].taken, &mut worker.taken, split(slot), &TAKEN_STORE);
+        }
         Some(slot)
     }
 
     #[inline]
     fn complete(&self, slots: &impl Slots<Self::Header>, worker: &mut BitmapStealWorker, slot: SlotId) {
         let row = &self.workers[worker.lane.index()].done;
-        flip::<P>(row, &mut worker.done, split(slot), &DONE_STORE);
+        if !self.few {
+            flip::<P>(row, &mut worker.done, split(slot), &DONE_STORE);
+        }
         if REFILL {
             worker.completed += 1;
             count::<P>(row).store(worker.completed, &COMPLETED_STORE);

@@ -126,7 +126,7 @@ impl Model for EndAfterSubmit {
     const NAME: &'static str = "quit_drops_work_end_after_a_submit";
     const PROPERTY: &'static str = "a request that was taken in ends once";
     const WITNESSES: &'static [&'static str] = &["woken", "nobody asleep"];
-    const FLOOR: u64 = 245;
+    const FLOOR: u64 = 243;
     const BOUND: Bound = LARGE;
     const PARKS: bool = true;
 
