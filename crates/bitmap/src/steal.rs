@@ -39,8 +39,8 @@
 //! three quarters of the slots in flight after it asked, so completions are still to come; long before the last one the rule
 //! says nothing any more, and the first completion that sees that, and each after it, wakes somebody.
 //!
-//! Submissions are counted before completions: who sees one sees what was completed before its slot was acquired. So what is
-//! counted was in flight at one time, or less was; a worker that counts too many, as it does not see another's completion, is seen by that one.
+//! Submissions are added up before completions: who sees one sees what was completed before its slot was acquired. So as many
+//! as are counted, or more, were in flight at one time; of two workers that complete, one at least sees the other's completion.
 
 use crate::clients::{Clients, MAX_CLIENTS, Share, below};
 use alloc::{boxed::Box, vec};
